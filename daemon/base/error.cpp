@@ -1,0 +1,96 @@
+#include "daemon/base/error.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace kubexm {
+
+namespace {
+
+Code code_of_errno(int number) {
+    switch (number) {
+        case ENOENT:
+        case ENOTDIR:
+        case ESRCH:
+            return Code::not_found;
+        case EACCES:
+        case EPERM:
+        case EROFS:
+        case ELOOP:  // a link where none may be
+            return Code::denied;
+        case EEXIST:
+        case EBUSY:
+            return Code::conflict;
+        case ENOSPC:
+        case EDQUOT:
+        case ENOMEM:
+        case EMFILE:
+        case ENFILE:
+            return Code::exhausted;
+        case EINVAL:
+        case ENAMETOOLONG:
+            return Code::invalid;
+        case ETIMEDOUT:
+            return Code::timeout;
+        case ECONNREFUSED:
+        case ECONNRESET:
+        case ENOTCONN:
+        case EPIPE:
+        case EAGAIN:
+        case EIO:
+            return Code::unavailable;
+        case ECANCELED:
+            return Code::cancelled;
+        default:
+            return Code::internal;
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(Code code) {
+    switch (code) {
+        case Code::invalid:
+            return "invalid";
+        case Code::not_found:
+            return "not_found";
+        case Code::conflict:
+            return "conflict";
+        case Code::denied:
+            return "denied";
+        case Code::unavailable:
+            return "unavailable";
+        case Code::timeout:
+            return "timeout";
+        case Code::exhausted:
+            return "exhausted";
+        case Code::corrupt:
+            return "corrupt";
+        case Code::cancelled:
+            return "cancelled";
+        case Code::internal:
+            return "internal";
+    }
+    std::unreachable();
+}
+
+std::unexpected<Error> fail(Code code, std::string what) {
+    return std::unexpected(Error{code, std::move(what)});
+}
+
+std::unexpected<Error> during(std::string_view doing, const Error& error) {
+    return fail(error.code, std::string(doing) + ": " + error.what);
+}
+
+std::unexpected<Error> from_errno(std::string_view call, std::string_view object, int number) {
+    // The generic category's text does not depend on locale or thread state.
+    return fail(code_of_errno(number), std::string(call) + " " + std::string(object) + ": " +
+                                           std::generic_category().message(number));
+}
+
+std::unexpected<Error> from_errno(std::string_view call, std::string_view object) {
+    return from_errno(call, object, errno);
+}
+
+}  // namespace kubexm

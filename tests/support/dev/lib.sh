@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# What the commands of ./dev share. Sourced by each of them.
+
+top="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")"
+support="$top/tests/support"
+# Of the tests and their support only Debian's own Python is used, whatever else is on PATH.
+# shellcheck disable=SC2034  # used by the commands
+python=/usr/bin/python3
+
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/kubexm"
+mkdir -p "$cache"
+export CCACHE_DIR="$cache/ccache" CCACHE_BASEDIR="$top"
+export PYTHONPATH="$support" PYTHONDONTWRITEBYTECODE=1
+cd "$top" || exit 1
+
+is_root() { [ "$(id -u)" = 0 ]; }
+
+die() {
+    echo "./dev: $*" >&2
+    exit 1
+}
+
+need_root() { # WHAT
+    is_root || die "$1 needs root: nodes live in mount, process and network namespaces"
+}
+
+# stage TITLE COMMAND...: says what begins, and how long it took or that it failed.
+# A function called through it must chain its commands: bash does not stop at errors in it.
+stage() {
+    local title="$1" started="$SECONDS" code=0
+    shift
+    echo "==> $title" >&2
+    "$@" || code=$?
+    if [ "$code" = 0 ]; then
+        echo "==> $title: done in $((SECONDS - started)) s" >&2
+    else
+        echo "==> $title: FAILED ($code) after $((SECONDS - started)) s" >&2
+    fi
+    return "$code"
+}
+
+# Builds our programs and prints the directory that holds them as a package would install them.
+product_tree() {
+    local tree="$top/build/dev/tree"
+    "$support/dev/build" dev >&2 &&
+        rm -rf "$tree" &&
+        DESTDIR="$tree" cmake --install build/dev --prefix /usr >/dev/null &&
+        echo "$tree"
+}
+
+# show_help FILE: the comment at the head of a command is its help.
+show_help() {
+    awk 'NR == 1 { next } /^#/ { sub(/^# ?/, ""); print; next } { exit }' "$1"
+}
+
+case "${1:-}" in
+    --help | -h)
+        show_help "$0"
+        exit 0
+        ;;
+esac
