@@ -39,9 +39,21 @@ stage() {
     return "$code"
 }
 
+# Puts a Go that is new enough on PATH. One of Debian's fetches what a newer module asks for.
+use_go() {
+    local directory
+    directory="$("$support/dev/find-go")" || return
+    case "$directory" in /usr/lib/go-*) export GOTOOLCHAIN=auto ;; esac
+    export PATH="$directory:$PATH"
+}
+
 # Builds our programs and prints the directory that holds them as a package would install them.
 product_tree() {
     local tree="$top/build/dev/tree"
+    if [ -n "${KUBEXM_TREE:-}" ]; then # a test that runs ./dev already made it
+        echo "$KUBEXM_TREE"
+        return
+    fi
     "$support/dev/build" dev >&2 &&
         rm -rf "$tree" &&
         DESTDIR="$tree" cmake --install build/dev --prefix /usr >/dev/null &&

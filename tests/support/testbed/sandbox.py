@@ -34,13 +34,18 @@ libc = ctypes.CDLL(None, use_errno=True)
 def cgroups(name: str) -> list[Path]:
     """The cgroup of this name in every hierarchy that is mounted (v1: several, v2: one)."""
     top = Path("/sys/fs/cgroup")
-    return [path / name for path in [top, *top.iterdir()] if (path / "cgroup.procs").exists()]
+    hierarchies = [top] if (top / "cgroup.procs").exists() else top.iterdir()
+    return [path / name for path in hierarchies if (path / "cgroup.procs").exists()]
+
+
+def remove_cgroups(name: str) -> None:
+    for group in cgroups(name):
+        for directory, _, _ in os.walk(group, topdown=False):
+            _remove_cgroup(Path(directory))
 
 
 def _remove(run: Path) -> None:
-    for group in cgroups(run.name):
-        for directory, _, _ in os.walk(group, topdown=False):
-            _remove_cgroup(Path(directory))
+    remove_cgroups(run.name)
     shutil.rmtree(run, ignore_errors=True)
 
 
@@ -57,11 +62,14 @@ def _remove_cgroup(group: Path) -> None:
 
 def _claim() -> tuple[Path, int]:
     """Makes the working directory; its lock lives as long as this process."""
-    run = cache.root() / "run" / f"kubexm-{os.getpid()}-{time.time_ns() % 10**9}"
-    run.mkdir(parents=True)
-    lock = os.open(run, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    return run, lock
+    while True:
+        run = cache.root() / "run" / f"kubexm-{os.getpid()}-{time.time_ns() % 10**9}"
+        run.mkdir(parents=True)
+        lock = os.open(run, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if run.is_dir():
+            return run, lock
+        os.close(lock)  # another sandbox took it for a stale one before it was locked
 
 
 def _remove_stale() -> None:
@@ -116,12 +124,16 @@ def run(command: list[str]) -> int:
     directory, lock = _claim()
     os.environ["KUBEXM_RUN"] = str(directory)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    outside = os.open("/proc/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
     if libc.unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET) != 0:
         sys.exit(f"cannot make namespaces: {os.strerror(ctypes.get_errno())}")
     init = os.fork()
     if init == 0:
         code = _init(command)
         os._exit(code if code >= 0 else 128 - code)
+    # Back out, so that the sandbox's mounts end with its processes and are never walked into here.
+    if libc.setns(outside, CLONE_NEWNS) != 0:
+        sys.exit(f"cannot leave the sandbox's mounts: {os.strerror(ctypes.get_errno())}")
     try:
         return _supervise(init)
     finally:

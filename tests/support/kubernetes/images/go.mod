@@ -1,0 +1,3 @@
+module kubexm.test/images
+
+go 1.24.0

@@ -1,0 +1,60 @@
+"""The management side: Cluster API and an infrastructure provider, on top of a cluster.
+
+    with Cluster("management") as cluster, management.start("kubexm", cluster) as side:
+        cluster.apply(...)
+
+Profile `byoh` is the BYOH provider as released; profile `kubexm` has the CRDs of its Kubexm mode and a
+stand-in for that manager (testbed.standin).
+"""
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+
+from testbed.cluster import Cluster
+from testbed.management import byoh, cluster_api, home, kubexm, programs
+from testbed.management.side import Management, stage
+
+PROFILES = {"byoh": byoh, "kubexm": kubexm}
+
+
+def prepare() -> None:
+    """Builds everything; for the time before a sandbox, which has no network."""
+    programs.byoh()
+    programs.cluster_api()
+    programs.byoh_source()
+    programs.cluster_api_source()
+
+
+@contextlib.contextmanager
+def start(profile: str, cluster: Cluster, pace: float = 1) -> Iterator[Management]:
+    """Starts the managers of a profile and stops them at the end.
+
+    `pace` is a factor on the waits of the stand-in: its real counterpart looks again every 10 s and
+    releases a host by force after minutes, which few tests have the time for.
+    """
+    provider, started = PROFILES[profile], time.monotonic()
+    directory = cluster.directory / "management"
+    directory.mkdir()
+    with home.make(directory) as place:
+        side = Management(profile, cluster, place, directory)
+        try:
+            _bring_up(side, provider, pace)
+            print(f"  management {profile} on {cluster.name}: ready in {time.monotonic() - started:.1f} s",
+                  file=sys.stderr, flush=True)
+            yield side
+        finally:
+            side.stop()
+
+
+def _bring_up(side: Management, provider, pace: float) -> None:
+    with stage("definitions served"):
+        side.apply_definitions(cluster_api.definitions() + provider.definitions())
+    with stage("managers started"):
+        cluster_api.launch(side)
+        provider.launch(side, pace)
+    with stage("Cluster API answers, webhooks work"):
+        cluster_api.wait(side)
+    with stage("provider answers, webhooks work"):
+        provider.wait(side)

@@ -1,0 +1,91 @@
+"""Cluster API: core, kubeadm bootstrap and kubeadm control plane, with their webhooks."""
+
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.management import manifests, programs
+from testbed.management.side import START_SECONDS, Management
+
+PROBE = """\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {name: probe, namespace: default}
+spec: {infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: ByoCluster, name: probe}}
+"""
+
+
+@dataclass(frozen=True)
+class Provider:
+    name: str  # also that of its program
+    folder: str  # of its manifests in the sources
+    prefix: str  # of its webhook configurations
+    first_port: int
+
+    @property
+    def webhook_port(self) -> int:
+        return self.first_port
+
+    @property
+    def health_port(self) -> int:
+        return self.first_port + 1
+
+    @property
+    def diagnostics_port(self) -> int:
+        return self.first_port + 2
+
+
+PROVIDERS = (
+    Provider("core-manager", "config", "capi-", 9500),
+    Provider("kubeadm-bootstrap-manager", "bootstrap/kubeadm/config", "capi-kubeadm-bootstrap-", 9510),
+    Provider("kubeadm-control-plane-manager", "controlplane/kubeadm/config", "capi-kubeadm-control-plane-", 9520),
+)
+
+
+def definitions() -> list[dict]:
+    """The CRDs of all three."""
+    folders = [programs.cluster_api_source() / provider.folder / "crd/bases" for provider in PROVIDERS]
+    return manifests.labelled(manifests.load(path for folder in folders for path in _files(folder)), manifests.CONTRACT)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.yaml"))
+
+
+def launch(side: Management) -> None:
+    """Starts the managers; their CRDs and those of the infrastructure provider are served already."""
+    for provider in PROVIDERS:
+        side.start(provider.name, _command(side, provider))
+
+
+def _command(side: Management, provider: Provider) -> list[str]:
+    address = side.home.address
+    return [str(programs.cluster_api() / provider.name),
+            f"--webhook-port={provider.webhook_port}", f"--webhook-cert-dir={side.certificates}",
+            f"--health-addr={address}:{provider.health_port}",
+            f"--diagnostics-address={address}:{provider.diagnostics_port}", "--insecure-diagnostics"]
+
+
+def wait(side: Management) -> None:
+    """Returns when all managers are ready and their webhooks are asked."""
+    for provider in PROVIDERS:
+        url = f"http://{side.home.address}:{provider.health_port}/readyz"
+        side.processes[provider.name].wait_until("a ready answer", lambda: says_ok(url), START_SECONDS)
+    for provider in PROVIDERS:
+        configurations = manifests.load([programs.cluster_api_source() / provider.folder / "webhook/manifests.yaml"])
+        side.apply_webhooks(configurations, provider.prefix, provider.webhook_port)
+    side.wait_for("defaulting by Cluster API's webhook", lambda: _defaults(side))
+
+
+def _defaults(side: Management) -> bool:
+    """The webhook fills in the namespace of a reference: without it the users' manifests do not work."""
+    field = "jsonpath={.spec.infrastructureRef.namespace}"
+    return side.cluster.kubectl("create", "--dry-run=server", "-o", field, "-f", "-", input=PROBE) == "default"
+
+
+def says_ok(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status == 200
+    except OSError:
+        return False

@@ -1,0 +1,38 @@
+"""Profile `kubexm`: our own CRDs of the provider's Kubexm mode, and the stand-in for its manager."""
+
+import ssl
+import sys
+import urllib.request
+
+from testbed.management import byoh, manifests, programs
+from testbed.management.side import START_SECONDS, Management
+
+FOLDER = programs.MODULES / "kubexm"
+WEBHOOK_PORT = 9443
+
+
+def definitions() -> list[dict]:
+    return manifests.labelled(manifests.load(sorted((FOLDER / "crds").glob("*.yaml"))), manifests.CONTRACT)
+
+
+def launch(side: Management, pace: float) -> None:
+    side.apply([byoh.namespace(), *manifests.load([FOLDER / "rbac.yaml"])])
+    side.start("kubexm-stand-in", [sys.executable, "-m", "testbed.standin", "--kubeconfig", byoh.identity(side),
+                                   "--listen", f"{side.home.address}:{WEBHOOK_PORT}",
+                                   "--certificates", str(side.certificates), "--pace", str(pace)],
+               {"PYTHONPATH": str(programs.MODULES.parent)})
+
+
+def wait(side: Management) -> None:
+    side.processes["kubexm-stand-in"].wait_until("a ready answer", lambda: _answers(side), START_SECONDS)
+    side.apply_webhooks(manifests.load([FOLDER / "webhooks.yaml"]), byoh.PREFIX, WEBHOOK_PORT)
+
+
+def _answers(side: Management) -> bool:
+    tls = ssl.create_default_context(cafile=side.certificates / "tls.crt")
+    url = f"https://{side.home.address}:{WEBHOOK_PORT}/readyz"
+    try:
+        with urllib.request.urlopen(url, timeout=5, context=tls) as answer:
+            return answer.status == 200
+    except OSError:
+        return False

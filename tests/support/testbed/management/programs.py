@@ -1,0 +1,45 @@
+"""The programs of the management side and where their shipped manifests are.
+
+Manifests are read from the sources of the very modules the programs were built from: what the
+tests apply is what those projects ship.
+"""
+
+from pathlib import Path
+
+from testbed import gobuild
+
+MODULES = Path(__file__).parents[2] / "management"
+CLUSTER_API = "sigs.k8s.io/cluster-api"
+CLUSTER_API_VERSION = "v1.10.7"
+BYOH = "github.com/vmware-tanzu/cluster-api-provider-bringyourownhost"
+
+
+def cluster_api() -> Path:
+    """The directory with the three managers of Cluster API and clusterctl."""
+    version = f"{CLUSTER_API}/version"
+    major, minor, _ = CLUSTER_API_VERSION.lstrip("v").split(".")
+    # clusterctl compares its own version with that of the providers
+    values = {"gitVersion": CLUSTER_API_VERSION, "gitMajor": major, "gitMinor": minor}
+    ldflags = " ".join(f"-X {version}.{name}={value}" for name, value in values.items())
+    return gobuild.build(f"Cluster API {CLUSTER_API_VERSION}", MODULES / "cluster-api", {
+        "core-manager": CLUSTER_API,
+        "kubeadm-bootstrap-manager": f"{CLUSTER_API}/bootstrap/kubeadm",
+        "kubeadm-control-plane-manager": f"{CLUSTER_API}/controlplane/kubeadm",
+        "clusterctl": f"{CLUSTER_API}/cmd/clusterctl",
+    }, ldflags=ldflags)
+
+
+def byoh() -> Path:
+    """The directory with the manager and the host agent of the BYOH provider."""
+    return gobuild.build("BYOH provider", MODULES / "byoh", {
+        "byoh-manager": BYOH,
+        "byoh-hostagent": f"{BYOH}/agent",
+    })
+
+
+def cluster_api_source() -> Path:
+    return gobuild.source(MODULES / "cluster-api", CLUSTER_API)
+
+
+def byoh_source() -> Path:
+    return gobuild.source(MODULES / "byoh", BYOH)
