@@ -56,8 +56,18 @@ product_tree() {
     fi
     "$support/dev/build" dev >&2 &&
         rm -rf "$tree" &&
-        DESTDIR="$tree" cmake --install build/dev --prefix /usr >/dev/null &&
+        DESTDIR="$tree" cmake --install build/dev >/dev/null &&
+        add_libraries "$tree" &&
         echo "$tree"
+}
+
+# Packages are built for each Debian release; what was built here also runs on a node of another
+# release because it brings those libraries along whose names change between releases.
+add_libraries() { # TREE
+    mkdir -p "$1/usr/lib/kubexm" &&
+        find "$1/usr/bin" "$1/usr/libexec" -type f -exec ldd {} + |
+        awk '/lib(fmt|yaml-cpp|jsoncpp|tomlplusplus)\.so/ { print $3 }' | sort -u |
+            xargs -r cp -L -t "$1/usr/lib/kubexm"
 }
 
 # show_help FILE: the comment at the head of a command is its help.

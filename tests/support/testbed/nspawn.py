@@ -53,8 +53,8 @@ class Container:
             raise self._failure("did not boot: systemd did not say in time that it has started")
 
     def _failure(self, what: str) -> NodeFailed:
-        tail = self._console.read_text(errors="replace").splitlines()[-30:]
-        return NodeFailed(f"node {self._name} {what}; the end of its console:\n" + "\n".join(tail))
+        lines = [line for line in self._console.read_text(errors="replace").splitlines() if line.strip()]
+        return NodeFailed(f"node {self._name} {what}; the end of its console:\n" + "\n".join(lines[-30:]))
 
     def wait_end(self, timeout: float) -> bool:
         """Waits until the container is gone; True if it asked to be started again."""
@@ -135,6 +135,3 @@ def _make_usable(group: Path) -> None:
     if group.parts[4] == "cpuset":  # a new group has no processors or memory, so no process may join
         for limit in ("cpuset.cpus", "cpuset.mems"):
             (group / limit).write_text((group.parent / limit).read_text())
-    if UNIFIED.exists():
-        controllers = (group.parent / "cgroup.controllers").read_text().split()
-        (group.parent / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))

@@ -44,6 +44,20 @@ def remove_cgroups(name: str) -> None:
             _remove_cgroup(Path(directory))
 
 
+def _enter_cgroup(name: str) -> None:
+    """On cgroup v2 a program takes what the group of process 1 offers for all there is, so process 1
+    needs a group with every controller; nodes get theirs beside it."""
+    top = Path("/sys/fs/cgroup")
+    if not (top / "cgroup.controllers").exists():
+        return
+    group = top / name / "sandbox"
+    group.mkdir(parents=True)
+    for parent in (top, group.parent):
+        controllers = (parent / "cgroup.controllers").read_text().split()
+        (parent / "cgroup.subtree_control").write_text(" ".join(f"+{controller}" for controller in controllers))
+    (group / "cgroup.procs").write_text("0")
+
+
 def _remove(run: Path) -> None:
     remove_cgroups(run.name)
     shutil.rmtree(run, ignore_errors=True)
@@ -87,9 +101,10 @@ def _remove_stale() -> None:
             os.close(handle)
 
 
-def _init(command: list[str]) -> int:
+def _init(name: str, command: list[str]) -> int:
     """Process 1 of the sandbox: starts the command, reaps orphans, ends with the command."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _enter_cgroup(name)
     subprocess.run(["mount", "--make-rprivate", "/"], check=True)
     subprocess.run(["mount", "-t", "proc", "proc", "/proc"], check=True)
     # locks and sockets of tools that think they own the machine (nspawn, iptables, ip netns)
@@ -129,7 +144,7 @@ def run(command: list[str]) -> int:
         sys.exit(f"cannot make namespaces: {os.strerror(ctypes.get_errno())}")
     init = os.fork()
     if init == 0:
-        code = _init(command)
+        code = _init(directory.name, command)
         os._exit(code if code >= 0 else 128 - code)
     # Back out, so that the sandbox's mounts end with its processes and are never walked into here.
     if libc.setns(outside, CLONE_NEWNS) != 0:
