@@ -18,6 +18,7 @@ target_compile_options(kubexm_compiler INTERFACE
     -Wold-style-cast                # a cast that cannot be searched for hides a mistake
     -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
     -Wnull-dereference -Wformat=2 -Wimplicit-fallthrough
+    -Wno-missing-field-initializers  # a designated initialiser leaves the rest at its default on purpose
     -fstack-protector-strong)
 target_compile_definitions(kubexm_compiler INTERFACE
     JSON_USE_IMPLICIT_CONVERSIONS=0)  # a JSON value turns into a type only where the code says so

@@ -1,26 +1,172 @@
-#include <fmt/core.h>
+// kubexm-hands: carries out plans as root. Puts the rooms together and nothing else.
 
-#include <cstdio>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+
+#include <csignal>
+#include <string>
 #include <string_view>
 
+#include "daemon/base/log.hpp"
 #include "daemon/base/version.hpp"
+#include "daemon/config/hands_config.hpp"
+#include "daemon/hands/service/service.hpp"
 
 namespace {
 
-constexpr std::string_view kUsage = "Usage: kubexm-hands --version | --help\n";
+using namespace kubexm;
+
+constexpr std::string_view kUsage =
+    "Usage: kubexm-hands [--config FILE]\n"
+    "       kubexm-hands --version | --help\n"
+    "\n"
+    "Carries out journaled plans on this host. Started by systemd through kubexm-hands.socket.\n"
+    "  --config FILE  root's allow-lists (default /etc/kubexm/hands.yaml)\n";
+
+struct Options {
+    std::string config = "/etc/kubexm/hands.yaml";
+    bool version = false;
+    bool help = false;
+};
+
+Result<Options> read_options(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--config" && i + 1 < argc) {
+            options.config = argv[++i];
+        } else if (word == "--version") {
+            options.version = true;
+        } else if (word == "--help") {
+            options.help = true;
+        } else {
+            return fail(Code::invalid, fmt::format("{} is not known; --help tells what is", word));
+        }
+    }
+    return options;
+}
+
+Result<uid_t> uid_of(const std::string& user) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread is started
+    const passwd* entry = ::getpwnam(user.c_str());
+    if (entry == nullptr) {
+        return fail(Code::not_found,
+                    fmt::format("user {} (front_user in hands.yaml) does not exist: "
+                                "run systemd-sysusers",
+                                user));
+    }
+    return entry->pw_uid;
+}
+
+Result<Fd> passed_socket() {
+    if (::sd_listen_fds(1) == 1) return Fd{SD_LISTEN_FDS_START};
+    return fail(Code::unavailable,
+                "no socket was passed: start kubexm-hands.socket, systemd starts the rest");
+}
+
+/// Before any thread is started: they are for the loop alone.
+void block_signals() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, number);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+/// Everything that lives as long as the process, in the order of construction.
+struct Hands {
+    Hands(Loop event_loop, hands::Root host, const config::HandsConfig& settings, uid_t front)
+        : loop(std::move(event_loop)),
+          root(std::move(host)),
+          executor(settings.state, root, systemd, settings.allow),
+          service(loop, worker, executor, {front, fmt::format("kubexm-hands {}", kVersion)}) {}
+
+    Loop loop;
+    hands::Root root;
+    hands::Systemd systemd;
+    hands::Executor executor;
+    hands::Worker worker;
+    hands::Service service;
+};
+
+void reload(Hands& hands, const std::string& file) {
+    notify_systemd("RELOADING=1");
+    auto settings = config::load_hands(file);
+    if (settings) {
+        log::set_level(settings->log.level);
+        hands.worker.look([&hands, allow = settings->allow] { hands.executor.allow(allow); });
+        log::notice("configuration read again", {{"FILE", file}});
+    } else {
+        log::error("configuration not taken, the old one stays",
+                   {{"ERROR", settings.error().what}});
+    }
+    notify_systemd("READY=1");
+}
+
+/// A journal that cannot be read keeps the hands from changing anything, not from saying why.
+void on_recovered(Hands& hands, const Result<>& outcome) {
+    if (!outcome && outcome.error().code == Code::conflict) {
+        log::error(outcome.error().what);
+        return hands.loop.stop(1);
+    }
+    if (!outcome) {
+        log::error("nothing is changed on this host until the journal is right",
+                   {{"ERROR", outcome.error().what}});
+    }
+    notify_systemd(outcome ? "READY=1\nSTATUS=Ready for plans."
+                           : "READY=1\nSTATUS=Holding: the journal needs a person.");
+}
+
+Result<int> serve(const Options& options, const config::HandsConfig& settings) {
+    auto front = uid_of(settings.front_user);
+    if (!front) return std::unexpected(front.error());
+    auto socket = passed_socket();
+    if (!socket) return std::unexpected(socket.error());
+    auto root = hands::Root::open("/");
+    if (!root) return std::unexpected(root.error());
+    auto loop = Loop::create();
+    if (!loop) return std::unexpected(loop.error());
+    block_signals();
+    Hands hands(*std::move(loop), *std::move(root), settings, *front);
+    auto stop = hands.loop.on_signal(SIGTERM, [&hands] {
+        notify_systemd("STOPPING=1\nSTATUS=Finishing the step that runs.");
+        hands.loop.stop(0);
+    });
+    if (!stop) return std::unexpected(stop.error());
+    auto hup = hands.loop.on_signal(SIGHUP, [&] { reload(hands, options.config); });
+    if (!hup) return std::unexpected(hup.error());
+    auto fed = hands.loop.feed_watchdog([&hands] { return hands.worker.alive(); });
+    if (!fed) return std::unexpected(fed.error());
+    if (auto listening = hands.service.listen(*std::move(socket)); !listening) {
+        return std::unexpected(listening.error());
+    }
+    notify_systemd("STATUS=Looking for an interrupted plan.");
+    hands.service.recover([&hands](Result<> outcome) { on_recovered(hands, outcome); });
+    return hands.loop.run();
+}
+
+int fail_with(const Error& error) {
+    log::error(error.what, {{"CODE", to_string(error.code)}});
+    return 1;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::string_view option = argc == 2 ? argv[1] : "";
-    if (option == "--version") {
-        fmt::print("kubexm-hands {}\n", kubexm::kVersion);
+    auto options = read_options(argc, argv);
+    if (!options) {
+        fmt::print(stderr, "kubexm-hands: {}\n", options.error().what);
+        return 2;
+    }
+    if (options->help || options->version) {
+        fmt::print(
+            "{}", options->help ? std::string(kUsage) : fmt::format("kubexm-hands {}\n", kVersion));
         return 0;
     }
-    if (option == "--help") {
-        fmt::print("{}", kUsage);
-        return 0;
-    }
-    fmt::print(stderr, "{}", kUsage);
-    return 2;
+    auto settings = config::load_hands(options->config);
+    if (!settings) return fail_with(settings.error());
+    log::set_level(settings->log.level);
+    auto code = serve(*options, *settings);
+    return code ? *code : fail_with(code.error());
 }

@@ -1,22 +1,64 @@
 #include "daemon/base/digest.hpp"
 
-#include <openssl/sha.h>
+#include <openssl/evp.h>
 
 #include <array>
+#include <new>
 
 namespace kubexm {
 
-std::string sha256(std::string_view bytes) {
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
-    SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), hash.data());
+namespace {
+
+// OpenSSL fails here only when it cannot allocate or cannot load its own SHA-256: like running out
+// of memory, nothing a caller could handle.
+void check(int outcome) {
+    if (outcome != 1) throw std::bad_alloc();
+}
+
+std::string hexadecimal(const unsigned char* bytes, unsigned int size) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
-    text.reserve(2 * hash.size());
-    for (unsigned char byte : hash) {
-        text += digits[byte >> 4U];
-        text += digits[byte & 0xfU];
+    text.reserve(std::size_t{2} * size);
+    for (unsigned int i = 0; i < size; ++i) {
+        text += digits[bytes[i] >> 4U];
+        text += digits[bytes[i] & 0xfU];
     }
     return text;
+}
+
+}  // namespace
+
+struct Sha256::Context {
+    struct Free {
+        void operator()(EVP_MD_CTX* context) const { ::EVP_MD_CTX_free(context); }
+    };
+    std::unique_ptr<EVP_MD_CTX, Free> evp{::EVP_MD_CTX_new()};
+};
+
+Sha256::Sha256() : context_(std::make_unique<Context>()) {
+    check(context_->evp ? 1 : 0);
+    check(::EVP_DigestInit_ex(context_->evp.get(), ::EVP_sha256(), nullptr));
+}
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+Sha256::~Sha256() = default;
+
+void Sha256::update(std::string_view bytes) {
+    check(::EVP_DigestUpdate(context_->evp.get(), bytes.data(), bytes.size()));
+}
+
+std::string Sha256::finish() {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+    unsigned int size = 0;
+    check(::EVP_DigestFinal_ex(context_->evp.get(), hash.data(), &size));
+    check(::EVP_DigestInit_ex(context_->evp.get(), nullptr, nullptr));
+    return hexadecimal(hash.data(), size);
+}
+
+std::string sha256(std::string_view bytes) {
+    Sha256 digest;
+    digest.update(bytes);
+    return digest.finish();
 }
 
 }  // namespace kubexm

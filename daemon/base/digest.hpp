@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -7,5 +8,22 @@ namespace kubexm {
 
 /// SHA-256 in lower-case hexadecimal, 64 characters.
 std::string sha256(std::string_view bytes);
+
+/// The same for bytes that come in pieces.
+class Sha256 {
+public:
+    Sha256();
+    Sha256(Sha256&&) noexcept;
+    Sha256& operator=(Sha256&&) noexcept;
+    ~Sha256();
+
+    void update(std::string_view bytes);
+    /// The digest of everything so far; afterwards it begins anew.
+    std::string finish();
+
+private:
+    struct Context;
+    std::unique_ptr<Context> context_;
+};
 
 }  // namespace kubexm

@@ -17,13 +17,17 @@ Code code_of_errno(int number) {
         case EACCES:
         case EPERM:
         case EROFS:
+        case EOPNOTSUPP:
         case ELOOP:  // a link where none may be
             return Code::denied;
         case EEXIST:
         case EBUSY:
+        case EISDIR:
+        case ENOTEMPTY:
             return Code::conflict;
         case ENOSPC:
         case EDQUOT:
+        case EFBIG:
         case ENOMEM:
         case EMFILE:
         case ENFILE:

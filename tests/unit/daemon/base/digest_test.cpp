@@ -11,5 +11,21 @@ TEST(Sha256, KnowsThePublishedVectors) {
     EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(Sha256, DoesNotCareInWhichPiecesTheBytesCome) {
+    Sha256 pieces;
+    pieces.update("a");
+    pieces.update("");
+    pieces.update("bc");
+    EXPECT_EQ(pieces.finish(), sha256("abc"));
+}
+
+TEST(Sha256, BeginsAnewAfterFinish) {
+    Sha256 digest;
+    digest.update("something else");
+    digest.finish();
+    digest.update("abc");
+    EXPECT_EQ(digest.finish(), sha256("abc"));
+}
+
 }  // namespace
 }  // namespace kubexm

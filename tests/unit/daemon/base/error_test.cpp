@@ -18,6 +18,9 @@ TEST(Error, SaysWhatWasBeingDoneInFrontOfWhatWentWrong) {
 TEST(Error, TellsAFullDiskFromAMissingFile) {
     EXPECT_EQ(from_errno("write", "x", ENOSPC).error().code, Code::exhausted);
     EXPECT_EQ(from_errno("write", "x", EDQUOT).error().code, Code::exhausted);
+    EXPECT_EQ(from_errno("write", "x", EFBIG).error().code, Code::exhausted);
+    EXPECT_EQ(from_errno("rmdir", "x", ENOTEMPTY).error().code, Code::conflict);
+    EXPECT_EQ(from_errno("setxattr", "x", EOPNOTSUPP).error().code, Code::denied);
     EXPECT_EQ(from_errno("open", "x", ENOENT).error().code, Code::not_found);
     EXPECT_EQ(from_errno("open", "x", ELOOP).error().code, Code::denied);
     EXPECT_EQ(from_errno("write", "x", EIO).error().code, Code::unavailable);

@@ -1,0 +1,61 @@
+#include "daemon/base/log.hpp"
+
+#define SD_JOURNAL_SUPPRESS_LOCATION  // it would be this file in every entry
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <vector>
+
+#include "daemon/base/log_entry.hpp"
+
+namespace kubexm::log {
+
+namespace {
+
+std::atomic<Level> threshold = Level::info;
+
+/// systemd sets the variable before we start and nobody changes it.
+const std::string& journal_stream() {
+    static const std::string announced = [] {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): we never change the environment
+        const char* value = std::getenv("JOURNAL_STREAM");
+        return std::string(value == nullptr ? "" : value);
+    }();
+    return announced;
+}
+
+bool send_to_journal(const Entry& entry) {
+    std::vector<std::string> fields = journal_form(entry, program_invocation_short_name);
+    std::vector<iovec> parts;
+    parts.reserve(fields.size());
+    for (std::string& field : fields) parts.push_back({field.data(), field.size()});
+    return sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) >= 0;
+}
+
+/// A line that cannot be written is lost: there is nobody left to tell.
+void write_to_stderr(std::string_view line) {
+    while (!line.empty()) {
+        const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        line.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+}  // namespace
+
+void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
+    if (level > threshold.load(std::memory_order_relaxed)) return;
+    const Entry entry{level, message, {fields.begin(), fields.size()}};
+    const bool connected = is_journal_stream(STDERR_FILENO, journal_stream());
+    if (connected && send_to_journal(entry)) return;
+    write_to_stderr(line_form(entry));
+}
+
+void set_level(Level level) { threshold.store(level, std::memory_order_relaxed); }
+
+}  // namespace kubexm::log

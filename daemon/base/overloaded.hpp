@@ -1,0 +1,11 @@
+#pragma once
+
+namespace kubexm {
+
+/// Lambdas as the visitor of a variant: an alternative without one does not compile.
+template <typename... Fs>
+struct overloaded : Fs... {
+    using Fs::operator()...;
+};
+
+}  // namespace kubexm

@@ -1,0 +1,63 @@
+#include "daemon/cli/client.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "daemon/base/version.hpp"
+
+namespace kubexm::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAnswerDeadline = 6min;  // a step may take five
+
+wire::Channel::Deadline later() { return std::chrono::steady_clock::now() + kAnswerDeadline; }
+
+Code code_of(std::string_view word) {
+    constexpr std::array kCodes{Code::invalid,   Code::not_found,   Code::conflict,
+                                Code::denied,    Code::unavailable, Code::timeout,
+                                Code::exhausted, Code::corrupt,     Code::cancelled};
+    for (Code code : kCodes) {
+        if (to_string(code) == word) return code;
+    }
+    return Code::internal;
+}
+
+}  // namespace
+
+Result<Client> Client::connect(const std::string& socket) {
+    auto channel = wire::Channel::connect(socket);
+    if (!channel)
+        return during("the hands do not answer (is kubexm-hands.socket active?)", channel.error());
+    Client client(*std::move(channel));
+    const wire::Hello hello{wire::kProtocol, fmt::format("kubexmctl {}", kVersion)};
+    auto greeted = client.ask(hello, {}, [](const wire::Reply&) { return false; });
+    if (!greeted) return std::unexpected(greeted.error());
+    return client;
+}
+
+Result<wire::Reply> Client::next() {
+    auto frame = channel_.receive(later());
+    if (!frame) return std::unexpected(frame.error());
+    auto reply = wire::unpack_reply(frame->text);
+    if (!reply) return reply;
+    if (const auto* refused = std::get_if<wire::Refused>(&*reply)) {
+        return fail(code_of(refused->code), refused->what);
+    }
+    return reply;
+}
+
+Result<> Client::ask(const wire::Request& request, std::span<const int> descriptors,
+                     const Each& each) {
+    if (auto sent = channel_.send(pack(request), descriptors, later()); !sent) return sent;
+    for (;;) {
+        auto reply = next();
+        if (!reply) return std::unexpected(reply.error());
+        if (!each(*reply)) return {};
+    }
+}
+
+}  // namespace kubexm::cli

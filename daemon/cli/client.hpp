@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "daemon/base/error.hpp"
+#include "daemon/hands/wire/channel.hpp"
+#include "daemon/hands/wire/messages.hpp"
+
+namespace kubexm::cli {
+
+/// A conversation with the hands. Every reply has a deadline.
+class Client {
+public:
+    /// Connects and exchanges hellos. denied: not allowed to speak. invalid: another protocol.
+    static Result<Client> connect(const std::string& socket);
+
+    /// Asks, and hands every reply to `each` until that returns false. A refusal is an error.
+    using Each = std::function<bool(const wire::Reply&)>;
+    Result<> ask(const wire::Request& request, std::span<const int> descriptors, const Each& each);
+
+private:
+    explicit Client(wire::Channel channel) : channel_(std::move(channel)) {}
+    Result<wire::Reply> next();
+    wire::Channel channel_;
+};
+
+}  // namespace kubexm::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+
+namespace kubexm::cli {
+
+// What kubexmctl does with the hands; each prints to standard output and returns an exit code.
+
+/// What a plan in a file would change, as text with diffs; nothing is changed.
+Result<int> preview(const std::string& socket, const std::string& plan_file);
+
+/// Carries out a plan and shows its steps as they happen. `contents` are files that hold what the
+/// plan names by digest. 1: it did not come to its end.
+Result<int> apply(const std::string& socket, const std::string& plan_file,
+                  const std::vector<std::string>& contents, bool replace);
+
+/// Takes back everything that is on the host for an owner.
+Result<int> undo(const std::string& socket, const std::string& owner);
+
+/// The last plans, newest first.
+Result<int> history(const std::string& socket, unsigned limit);
+
+/// Units and owners, as JSON.
+Result<int> observe(const std::string& socket);
+
+}  // namespace kubexm::cli

@@ -1,0 +1,92 @@
+#include "daemon/config/apply.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/base/overloaded.hpp"
+#include "daemon/base/text.hpp"
+#include "daemon/config/nearest.hpp"
+
+namespace kubexm::config {
+
+namespace {
+
+std::string found(const Value& value) {
+    return std::visit(
+        overloaded{
+            [](const Nothing&) -> std::string {
+                return "nothing: leave the key out for its default";
+            },
+            [](const Refused&) -> std::string { return ""; },
+            [](const std::string& text) { return fmt::format("\"{:.64}\"", printable(text)); },
+            [](const List&) -> std::string { return "a list"; },
+            [](const Map&) -> std::string { return "a mapping"; },
+        },
+        value.content);
+}
+
+/// The text, if it meets the rule; otherwise a problem is noted.
+const std::string* text_of(const Value& value, const std::string& place, Rule rule,
+                           const Applying& applying) {
+    const auto* text = std::get_if<std::string>(&value.content);
+    const std::string_view expected = rule(text == nullptr ? "" : *text);
+    if (text != nullptr && expected.empty()) return text;
+    applying.refuse(value, place, expected);
+    return nullptr;
+}
+
+}  // namespace
+
+void Applying::refuse(const Value& value, const std::string& place,
+                      std::string_view expected) const {
+    if (std::holds_alternative<Refused>(value.content)) return;
+    problems.add(value.at, fmt::format("{}: expected {}, found {}", place, expected, found(value)));
+}
+
+void Applying::refuse_unknown(const Member& member, const std::string& prefix,
+                              std::vector<std::string_view> known) const {
+    const std::string_view guess = nearest(member.key, known);
+    std::ranges::sort(known);
+    problems.add(member.at,
+                 fmt::format("unknown key \"{}{:.64}\": expected one of {}; the nearest is \"{}\"",
+                             prefix, printable(member.key), fmt::join(known, ", "), guess));
+}
+
+void read(const Value& value, std::string& to, const std::string& place, const Applying& applying,
+          Rule rule) {
+    if (const std::string* text = text_of(value, place, rule, applying)) {
+        to = *text;
+        applying.accept(place);
+    }
+}
+
+void read(const Value& value, std::vector<std::string>& to, const std::string& place,
+          const Applying& applying, Rule rule) {
+    const auto* list = std::get_if<List>(&value.content);
+    if (list == nullptr) return applying.refuse(value, place, "a list, [] for none");
+    to.clear();
+    for (const Value& item : *list) {
+        const std::string item_place = fmt::format("{}[{}]", place, &item - list->data());
+        const std::string* text = text_of(item, item_place, rule, applying);
+        if (text != nullptr) to.push_back(*text);
+    }
+    applying.accept(place);
+}
+
+void read(const Value& value, Lists& to, const std::string& place, const Applying& applying,
+          Rule rule) {
+    const auto* map = std::get_if<Map>(&value.content);
+    if (map == nullptr) return applying.refuse(value, place, "a mapping");
+    std::vector<std::string_view> known;
+    for (const auto& [key, list] : to) known.push_back(key);
+    for (const Member& member : *map) {
+        if (const auto list = to.find(member.key); list != to.end()) {
+            read(member.value, list->second, place + "." + member.key, applying, rule);
+        } else {
+            applying.refuse_unknown(member, place + ".", known);
+        }
+    }
+}
+
+}  // namespace kubexm::config

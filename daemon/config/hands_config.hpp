@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+
+#include "daemon/base/error.hpp"
+#include "daemon/config/rules.hpp"
+#include "daemon/config/settings.hpp"
+#include "daemon/model/allow.hpp"
+
+namespace kubexm::config {
+
+/// The allow-lists with their keys in the file. An empty list allows nothing.
+struct Allowed : model::AllowList {
+    /// The defaults: what a Kubernetes node needs.
+    Allowed();
+
+    bool operator==(const Allowed&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("directories", self.directories, absolute_path);
+        visit("units", self.units, unit_name);
+        visit("sysctls", self.sysctls, sysctl_pattern);
+        visit("modules", self.modules, module_name);
+        visit("executables", self.executables, absolute_path);
+        visit("components", self.components, component_name);
+    }
+};
+
+/// What root tells the hands in /etc/kubexm/hands.yaml.
+struct HandsConfig {
+    LogSettings log;
+    std::string state = "/var/lib/kubexm-hands";
+    std::string front_user = "kubexm";  // whose plans are taken, besides root's
+    Allowed allow;
+    Origins origins;
+
+    bool operator==(const HandsConfig&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("log", self.log);
+        visit("state", self.state, absolute_path);
+        visit("front_user", self.front_user, user_name);
+        visit("allow", self.allow);
+    }
+};
+
+/// As load(), without drop-ins. denied: somebody besides root could have written the file.
+Result<HandsConfig> load_hands(const std::string& file);
+
+}  // namespace kubexm::config

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string_view>
+
+namespace kubexm::config {
+
+/// Says what a text should have been, as in "expected ...", and nothing where it is right.
+using Rule = std::string_view (*)(std::string_view text);
+
+/// Normal: no "//", ".", ".." or "/" at the end; not "/" itself.
+std::string_view absolute_path(std::string_view text);
+/// An absolute path that fits into the address of a unix socket.
+std::string_view socket_path(std::string_view text);
+/// A name that useradd would take.
+std::string_view user_name(std::string_view text);
+/// A unit's whole name, not a pattern: "kubelet.service".
+std::string_view unit_name(std::string_view text);
+std::string_view module_name(std::string_view text);
+/// A directory below /opt/kubexm.
+std::string_view component_name(std::string_view text);
+
+/// A key ("net.ipv4.ip_forward") or all keys below one ("fs.inotify.*"), and none of those that
+/// are denied.
+std::string_view sysctl_pattern(std::string_view text);
+
+/// Whether the pattern means a key that nobody may set through us, whatever a configuration says:
+/// those that make the kernel run a program, load code, or give up a protection of its own.
+bool is_denied_sysctl(std::string_view pattern);
+
+}  // namespace kubexm::config

@@ -1,0 +1,201 @@
+#include "daemon/hands/executor/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+#include "daemon/hands/executor/policy.hpp"
+#include "daemon/hands/steps/steps.hpp"
+
+namespace kubexm::hands {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kMostHistory = 200;
+constexpr std::uint32_t kTries = 3;
+constexpr std::int64_t kRearmSeconds = 3600;
+constexpr std::uint64_t kMaxContent = std::uint64_t{4} << 20U;
+constexpr auto kLookDeadline = 20s;
+
+/// The digests of content that the steps of a plan need.
+std::set<std::string> needed_contents(const model::Plan& plan) {
+    std::set<std::string> needed;
+    for (const model::Step& step : plan.steps) {
+        if (const auto* data = std::get_if<model::DataFile>(&step)) needed.insert(data->digest);
+        if (const auto* secret = std::get_if<model::SecretFile>(&step))
+            needed.insert(secret->digest);
+    }
+    return needed;
+}
+
+}  // namespace
+
+Executor::Executor(std::string state_directory, const Root& root, Systemd& systemd,
+                   model::AllowList allow)
+    : directory_(std::move(state_directory)),
+      root_(root),
+      systemd_(systemd),
+      allow_(std::move(allow)) {}
+
+Result<> Executor::ensure_open() {
+    if (!vault_) {
+        auto vault = Vault::open(directory_ + "/content");
+        if (!vault) return std::unexpected(vault.error());
+        vault_ = *std::move(vault);
+    }
+    if (journal_) return {};
+    auto journal = Journal::open(directory_, {});
+    if (!journal) return std::unexpected(journal.error());
+    journal_ = *std::move(journal);
+    return {};
+}
+
+void Executor::audit_refusal(Caller caller, std::string_view what) {
+    if (!ensure_open()) return;  // without a journal every change is refused anyway
+    (void)journal_->audit(caller.uid, caller.pid, "refused", what);
+}
+
+std::unexpected<Error> Executor::refuse(Caller caller, const Error& error) {
+    audit_refusal(caller, error.what);
+    return std::unexpected(error);
+}
+
+Result<> Executor::check(const model::Plan& plan, Caller caller) {
+    if (auto good = permitted(plan, allow_); !good) return refuse(caller, good.error());
+    return {};
+}
+
+/// The same work that failed the same way too often is only tried again after an hour or by root.
+Result<> Executor::not_given_up(const model::Plan& plan, Caller caller) {
+    if (caller.uid == 0) return {};
+    const std::string hash = model::hash_of(plan);
+    auto past = journal_->history(kMostHistory);
+    if (!past) return std::unexpected(past.error());
+    const auto last = std::find_if(past->begin(), past->end(), [&](const PlanRecord& record) {
+        return record.hash == hash && record.state == PlanState::failed;
+    });
+    if (last == past->end()) return {};
+    auto failures = journal_->failures(hash, last->last_error);
+    if (!failures) return std::unexpected(failures.error());
+    const std::int64_t wait = failures->last_at + kRearmSeconds - std::time(nullptr);
+    if (failures->count < kTries || wait <= 0) return {};
+    return fail(
+        Code::conflict,
+        fmt::format("this plan failed {} times the same way ({}); it is tried again when its "
+                    "input changes, when root asks, or in {} minutes",
+                    failures->count, last->last_error, wait / 60 + 1));
+}
+
+Result<> Executor::keep_contents(const model::Plan& plan, std::span<Content> contents) {
+    auto needed = needed_contents(plan);
+    for (Content& content : contents) {
+        if (!needed.contains(content.digest)) {
+            return fail(Code::invalid, "content came along that no step of the plan needs");
+        }
+        auto kept = vault_->keep(content.bytes.get(), content.digest, kMaxContent);
+        if (!kept) return kept;
+    }
+    for (const std::string& digest : needed) {
+        if (!vault_->has(digest)) {
+            return fail(Code::invalid,
+                        fmt::format("the content with SHA-256 {} did not come along", digest));
+        }
+    }
+    return {};
+}
+
+Result<PlanRecord> Executor::take_in(PlanRecord record, std::uint32_t steps, Caller caller) {
+    record.started_at = record.changed_at = std::time(nullptr);
+    if (auto begun = journal_->begin(record, steps); !begun) return refuse(caller, begun.error());
+    auto audited =
+        journal_->audit(caller.uid, caller.pid, "plan accepted", record.id + " " + record.hash);
+    if (!audited) return std::unexpected(audited.error());
+    return journal_->plan(record.id);
+}
+
+Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> contents,
+                                    Caller caller) {
+    if (auto open = ensure_open(); !open) return std::unexpected(open.error());
+    if (auto good = check(plan, caller); !good) return std::unexpected(good.error());
+    if (auto good = not_given_up(plan, caller); !good) return refuse(caller, good.error());
+    if (auto kept = keep_contents(plan, contents); !kept) return refuse(caller, kept.error());
+    return take_in({.id = plan.id,
+                    .hash = model::hash_of(plan),
+                    .owner = plan.owner,
+                    .document = model::to_json(plan)},
+                   static_cast<std::uint32_t>(plan.steps.size()), caller);
+}
+
+Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::string& owner,
+                                         Caller caller) {
+    if (auto open = ensure_open(); !open) return std::unexpected(open.error());
+    if (owner.empty())
+        return refuse(caller, {Code::invalid, "undo needs the owner whose things go"});
+    const model::Plan nothing{id, owner, {}};
+    if (auto valid = model::plan_from_json(model::to_json(nothing)); !valid) {
+        return refuse(caller, valid.error());
+    }
+    return take_in({.id = id,
+                    .hash = model::hash_of(nothing),
+                    .owner = owner,
+                    .document = model::to_json(nothing),
+                    .undoing = true},
+                   0, caller);
+}
+
+Result<std::optional<PlanRecord>> Executor::interrupted() {
+    if (auto open = ensure_open(); !open) return std::unexpected(open.error());
+    return journal_->running();
+}
+
+Result<PlanState> Executor::carry_out(const PlanRecord& record, const std::stop_token& stop,
+                                      const Runner::Listener& listener) {
+    if (auto open = ensure_open(); !open) return std::unexpected(open.error());
+    Runner runner({*journal_, *vault_, root_, systemd_}, listener);
+    return runner.run(record, stop);
+}
+
+Result<Foreseen> Executor::foresee(const model::Step& step) {
+    if (auto open = ensure_open(); !open) return std::unexpected(open.error());
+    auto entry = journal_->ledger_entry(model::type_of(step), model::target_of(step));
+    if (!entry) return std::unexpected(entry.error());
+    Context context{root_, systemd_, *vault_, std::chrono::steady_clock::now() + kLookDeadline, {}};
+    if (*entry && !(*entry)->applied.empty()) {
+        auto previous = model::step_from_json((*entry)->applied);
+        if (previous) context.previous = *std::move(previous);
+    }
+    auto already = holds(context, step);
+    if (!already) return std::unexpected(already.error());
+    auto lines = preview(context, step);
+    if (!lines) return std::unexpected(lines.error());
+    return Foreseen{*already, *std::move(lines)};
+}
+
+Result<PlanRecord> Executor::plan(const std::string& id) {
+    if (auto open = ensure_open(); !open) return std::unexpected(open.error());
+    return journal_->plan(id);
+}
+
+Result<std::vector<PlanRecord>> Executor::history(std::uint32_t limit) {
+    if (auto open = ensure_open(); !open) return std::unexpected(open.error());
+    return journal_->history(std::min(limit, kMostHistory));
+}
+
+Result<std::vector<std::string>> Executor::owners() {
+    if (auto open = ensure_open(); !open) return std::unexpected(open.error());
+    auto entries = journal_->ledger("");
+    if (!entries) return std::unexpected(entries.error());
+    std::set<std::string> names;
+    for (const LedgerEntry& entry : *entries) names.insert(entry.owner);
+    return std::vector<std::string>(names.begin(), names.end());
+}
+
+Result<UnitStatus> Executor::unit(const std::string& name) {
+    return systemd_.status(name, std::chrono::steady_clock::now() + kLookDeadline);
+}
+
+}  // namespace kubexm::hands

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+#include "daemon/base/fd.hpp"
+#include "daemon/hands/executor/runner.hpp"
+#include "daemon/model/allow.hpp"
+#include "daemon/model/plan.hpp"
+
+namespace kubexm::hands {
+
+/// Who asks, as the kernel says.
+struct Caller {
+    std::uint32_t uid = 0;
+    std::int64_t pid = 0;
+};
+
+/// Content that came with a plan.
+struct Content {
+    std::string digest;
+    Fd bytes;
+};
+
+/// What a plan would do to one step's object.
+struct Foreseen {
+    bool holds = false;
+    std::vector<std::string> diff;
+};
+
+/// Everything the hands can be asked to do, after who asked was settled. Every refusal is audited.
+/// Opens its journal when first needed and again after a fault; a corrupt one is left alone, and
+/// nothing is changed until a person decides. Worker thread.
+class Executor {
+public:
+    Executor(std::string state_directory, const Root& root, Systemd& systemd,
+             model::AllowList allow);
+
+    /// Takes a plan into the journal. denied: not allowed. conflict: the id was used before, or the
+    /// same work failed the same way three times within the hour and nobody but root may try again.
+    /// invalid: content is missing or another than announced.
+    Result<PlanRecord> accept(const model::Plan& plan, std::span<Content> contents, Caller caller);
+    /// The same for taking back everything of an owner.
+    Result<PlanRecord> accept_undo(const std::string& id, const std::string& owner, Caller caller);
+    /// A plan that was interrupted, to be gone on with.
+    Result<std::optional<PlanRecord>> interrupted();
+
+    Result<PlanState> carry_out(const PlanRecord& record, const std::stop_token& stop,
+                                const Runner::Listener& listener);
+
+    Result<Foreseen> foresee(const model::Step& step);
+    Result<> check(const model::Plan& plan, Caller caller);
+    Result<PlanRecord> plan(const std::string& id);
+    Result<std::vector<PlanRecord>> history(std::uint32_t limit);
+    Result<std::vector<std::string>> owners();
+    Result<UnitStatus> unit(const std::string& name);
+    const model::AllowList& allowed() const { return allow_; }
+    void allow(model::AllowList allow) { allow_ = std::move(allow); }
+
+    /// Writes a refusal of somebody or something down; best effort, for callers that refuse
+    /// earlier.
+    void audit_refusal(Caller caller, std::string_view what);
+
+private:
+    Result<> ensure_open();
+    Result<> not_given_up(const model::Plan& plan, Caller caller);
+    Result<> keep_contents(const model::Plan& plan, std::span<Content> contents);
+    Result<PlanRecord> take_in(PlanRecord record, std::uint32_t steps, Caller caller);
+    std::unexpected<Error> refuse(Caller caller, const Error& error);
+
+    std::string directory_;
+    const Root& root_;
+    Systemd& systemd_;
+    model::AllowList allow_;
+    std::optional<Journal> journal_;
+    std::optional<Vault> vault_;
+};
+
+}  // namespace kubexm::hands

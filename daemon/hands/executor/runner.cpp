@@ -1,0 +1,171 @@
+#include "daemon/hands/executor/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/hands/steps/steps.hpp"
+
+namespace kubexm::hands {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kStepDeadline = 5min;  // the slowest honest step: a large tree, a stubborn unit
+
+/// The newest first, but systemd reads its units again only after all unit files are back.
+std::vector<LedgerEntry> in_undo_order(std::vector<LedgerEntry> entries) {
+    std::stable_partition(entries.begin(), entries.end(), [](const LedgerEntry& entry) {
+        return entry.type != model::DaemonReload::kType;
+    });
+    return entries;
+}
+
+std::vector<std::string> contents_of(const model::Step& step) {
+    if (const auto* data = std::get_if<model::DataFile>(&step)) return {data->digest};
+    if (const auto* secret = std::get_if<model::SecretFile>(&step)) return {secret->digest};
+    return {};
+}
+
+}  // namespace
+
+Runner::Runner(Parts parts, Listener listener) : parts_(parts), listener_(std::move(listener)) {}
+
+Result<PlanState> Runner::run(const PlanRecord& record, const std::stop_token& stop) {
+    auto state = record.undoing ? run_back(record, stop) : run_forward(record, stop);
+    if (!state) return state;
+    if (auto cleaned = forget_unused_content(); !cleaned) return std::unexpected(cleaned.error());
+    return state;
+}
+
+Result<PlanState> Runner::run_forward(const PlanRecord& record, const std::stop_token& stop) {
+    auto plan = model::plan_from_json(record.document);
+    if (!plan) return fail(Code::corrupt, "plan in the journal: " + plan.error().what);
+    for (const StepRecord& step : record.steps) {
+        if (step.state == StepState::done || step.state == StepState::skipped) continue;
+        listener_.between_steps();
+        if (stop.stop_requested()) return end(record, PlanState::cancelled, "stopped on request");
+        if (auto done = run_step(record, *plan, step.index); !done) {
+            return end(record, PlanState::failed, done.error().what);
+        }
+    }
+    return end(record, PlanState::done, "");
+}
+
+Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index) {
+    const model::Step& step = plan.steps.at(index);
+    auto state = carry_out(record, step, index);
+    const std::string error = state ? "" : state.error().what;
+    const StepState reached = state.value_or(StepState::failed);
+    if (auto recorded = parts_.journal.finished(record.id, index, reached, error); !recorded) {
+        return recorded;
+    }
+    listener_.report({record.id, index, reached, model::text_of(step), error});
+    if (!state) return during(model::text_of(step), state.error());
+    return {};
+}
+
+Result<StepState> Runner::carry_out(const PlanRecord& record, const model::Step& step,
+                                    std::uint32_t index) {
+    const bool resumed = record.steps.at(index).state == StepState::prepared;
+    auto context = context_for(step, resumed);
+    if (!context) return std::unexpected(context.error());
+    auto already = holds(*context, step);
+    if (!already) return std::unexpected(already.error());
+    if (*already) return resumed ? StepState::done : StepState::skipped;
+    if (!resumed) {
+        auto remembered = remember(*context, record, step, index);
+        if (!remembered) return std::unexpected(remembered.error());
+    }
+    if (auto applied = apply(*context, step); !applied) return std::unexpected(applied.error());
+    context->previous = step;
+    auto now = holds(*context, step);
+    if (!now) return std::unexpected(now.error());
+    if (!*now) return fail(Code::internal, "it was done, but the host is not as wanted");
+    return StepState::done;
+}
+
+Result<> Runner::remember(Context& context, const PlanRecord& record, const model::Step& step,
+                          std::uint32_t index) {
+    auto image = capture(context, step);
+    if (!image) return std::unexpected(image.error());
+    listener_.report({record.id, index, StepState::prepared, model::text_of(step), ""});
+    return parts_.journal.prepared(record.id, index,
+                                   {.owner = record.owner,
+                                    .type = std::string(model::type_of(step)),
+                                    .target = model::target_of(step),
+                                    .step = model::to_json(step),
+                                    .pre_image = to_json(*image),
+                                    .plan_id = record.id});
+}
+
+/// A step that was interrupted may or may not have been applied: it counts as not applied.
+Result<Context> Runner::context_for(const model::Step& step, bool resumed) {
+    Context context{parts_.root,
+                    parts_.systemd,
+                    parts_.vault,
+                    std::chrono::steady_clock::now() + kStepDeadline,
+                    {}};
+    if (resumed) return context;
+    auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
+    if (!entry) return std::unexpected(entry.error());
+    if (!*entry || (*entry)->applied.empty()) return context;
+    auto previous = model::step_from_json((*entry)->applied);
+    if (!previous) return fail(Code::corrupt, "step in the ledger: " + previous.error().what);
+    context.previous = *std::move(previous);
+    return context;
+}
+
+Result<PlanState> Runner::run_back(const PlanRecord& record, const std::stop_token& stop) {
+    auto entries = parts_.journal.ledger(record.owner);
+    if (!entries) return std::unexpected(entries.error());
+    std::uint32_t index = 0;
+    for (const LedgerEntry& entry : in_undo_order(*std::move(entries))) {
+        listener_.between_steps();
+        if (stop.stop_requested()) return end(record, PlanState::cancelled, "stopped on request");
+        if (auto done = take_back_entry(record, entry, index++); !done) {
+            return end(record, PlanState::failed, done.error().what);
+        }
+    }
+    return end(record, PlanState::undone, "");
+}
+
+Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& entry,
+                                 std::uint32_t index) {
+    auto step = model::step_from_json(entry.step);
+    if (!step) return fail(Code::corrupt, "step in the ledger: " + step.error().what);
+    auto image = image_from_json(entry.pre_image);
+    if (!image) return std::unexpected(image.error());
+    const std::string text = "take back: " + model::text_of(*step);
+    Context context{parts_.root, parts_.systemd, parts_.vault,
+                    std::chrono::steady_clock::now() + kStepDeadline, *step};
+    auto stays = take_back(context, *step, *image);
+    listener_.report({record.id, index, stays ? StepState::done : StepState::failed, text,
+                      stays ? *stays : stays.error().what});
+    if (!stays) return during(text, stays.error());
+    return parts_.journal.taken_back(entry.sequence);
+}
+
+Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::string_view error) {
+    auto recorded = parts_.journal.set_plan_state(record.id, state, record.undoing, error);
+    if (!recorded) return std::unexpected(recorded.error());
+    return state;
+}
+
+/// Content that neither a step in force nor an undo needs is removed from the vault.
+Result<> Runner::forget_unused_content() {
+    auto entries = parts_.journal.ledger("");
+    if (!entries) return std::unexpected(entries.error());
+    std::vector<std::string> wanted;
+    const auto want = [&](std::vector<std::string> more) {
+        wanted.insert(wanted.end(), more.begin(), more.end());
+    };
+    for (const LedgerEntry& entry : *entries) {
+        if (auto image = image_from_json(entry.pre_image)) want(hands::contents_of(*image));
+        if (auto step = model::step_from_json(entry.step)) want(contents_of(*step));
+    }
+    return parts_.vault.keep_only(wanted);
+}
+
+}  // namespace kubexm::hands

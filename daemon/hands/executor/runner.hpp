@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "daemon/base/error.hpp"
+#include "daemon/hands/host/files.hpp"
+#include "daemon/hands/host/systemd.hpp"
+#include "daemon/hands/journal/journal.hpp"
+#include "daemon/hands/journal/vault.hpp"
+#include "daemon/hands/steps/context.hpp"
+#include "daemon/model/plan.hpp"
+
+namespace kubexm::hands {
+
+/// What happened to a step, as it happens.
+struct Report {
+    std::string plan_id;
+    std::uint32_t index = 0;
+    StepState state = StepState::pending;
+    std::string text;   // the step in words
+    std::string error;  // failed: why; taken back: what had to stay
+};
+
+/// Carries out plans of the journal, one step after the other: check, remember what was there,
+/// apply, check again, record. Everything it knows is in the journal, so that another run, after a
+/// crash at any point, goes on where this one stopped. Worker thread.
+class Runner {
+public:
+    /// What a plan works on. All of it outlives the runner.
+    struct Parts {
+        Journal& journal;
+        Vault& vault;
+        const Root& root;
+        Systemd& systemd;
+    };
+    /// Told of everything that happens; `between_steps` lets others use the worker's thread.
+    struct Listener {
+        std::function<void(const Report&)> report;
+        std::function<void()> between_steps;
+    };
+
+    Runner(Parts parts, Listener listener);
+
+    /// Goes on with a running plan to its end, forward or back as the record says. Returns the
+    /// state it came to; `stop` is heard between steps. An error means the journal itself failed.
+    Result<PlanState> run(const PlanRecord& record, const std::stop_token& stop);
+
+private:
+    Result<PlanState> run_forward(const PlanRecord& record, const std::stop_token& stop);
+    Result<PlanState> run_back(const PlanRecord& record, const std::stop_token& stop);
+    Result<> run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index);
+    Result<StepState> carry_out(const PlanRecord& record, const model::Step& step,
+                                std::uint32_t index);
+    Result<> remember(Context& context, const PlanRecord& record, const model::Step& step,
+                      std::uint32_t index);
+    Result<> take_back_entry(const PlanRecord& record, const LedgerEntry& entry,
+                             std::uint32_t index);
+    Result<Context> context_for(const model::Step& step, bool resumed);
+    Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view error);
+    Result<> forget_unused_content();
+
+    Parts parts_;
+    Listener listener_;
+};
+
+}  // namespace kubexm::hands

@@ -1,0 +1,90 @@
+#include "daemon/hands/executor/worker.hpp"
+
+#include <utility>
+
+namespace kubexm::hands {
+
+namespace {
+
+constexpr std::size_t kMaxWaitingPlans = 4;
+constexpr std::size_t kMaxWaitingLooks = 256;
+constexpr auto kLongestWork = std::chrono::minutes(6);  // a step's deadline and some
+
+}  // namespace
+
+Worker::Worker() : thread_([this](const std::stop_token& end) { run(end); }) {}
+
+Worker::~Worker() {
+    stop_plan();
+    thread_.request_stop();
+    thread_.join();
+}
+
+void Worker::look(Look look) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (looks_.size() >= kMaxWaitingLooks) return;  // the asker's deadline tells it
+        looks_.push_back(std::move(look));
+    }
+    changed_.notify_one();
+}
+
+bool Worker::plan(Plan plan) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (plans_.size() >= kMaxWaitingPlans) return false;
+        plans_.push_back(std::move(plan));
+    }
+    changed_.notify_one();
+    return true;
+}
+
+void Worker::stop_plan() {
+    const std::scoped_lock lock(mutex_);
+    plan_stop_.request_stop();
+}
+
+bool Worker::take_look(Look& look) {
+    const std::scoped_lock lock(mutex_);
+    if (looks_.empty()) return false;
+    look = std::move(looks_.front());
+    looks_.pop_front();
+    return true;
+}
+
+void Worker::serve_looks() {
+    beat(true);
+    for (Look look; take_look(look); beat(true)) look();
+}
+
+void Worker::beat(bool busy) {
+    busy_since_ = busy ? std::chrono::steady_clock::now().time_since_epoch().count() : 0;
+}
+
+bool Worker::alive() const {
+    const std::chrono::steady_clock::duration since(busy_since_.load());
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return since.count() == 0 || now - since < kLongestWork;
+}
+
+void Worker::run(const std::stop_token& end) {
+    while (!end.stop_requested()) {
+        serve_looks();
+        Plan next;
+        std::stop_token stop;
+        {
+            std::unique_lock lock(mutex_);
+            beat(false);
+            changed_.wait(lock, end, [this] { return !looks_.empty() || !plans_.empty(); });
+            if (end.stop_requested() || !looks_.empty()) continue;
+            next = std::move(plans_.front());
+            plans_.pop_front();
+            plan_stop_ = {};
+            stop = plan_stop_.get_token();
+        }
+        beat(true);
+        next(stop);
+    }
+}
+
+}  // namespace kubexm::hands

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+namespace kubexm::hands {
+
+/// The one thread on which everything that touches the host or the journal happens, in order.
+/// Two lines of work: plans, one at a time; and looks, which are short and also served between the
+/// steps of a plan.
+class Worker {
+public:
+    using Look = std::move_only_function<void()>;
+    using Plan = std::move_only_function<void(const std::stop_token&)>;
+
+    Worker();
+    /// Asks a running plan to stop at its next step, drops what waits, and waits for the thread.
+    ~Worker();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    /// Any thread.
+    void look(Look look);
+    /// Any thread. False: as many plans wait already as may.
+    bool plan(Plan plan);
+    /// Any thread. The running plan stops at its next step boundary.
+    void stop_plan();
+
+    /// Any thread. False: the thread is stuck in one piece of work for longer than any may take.
+    bool alive() const;
+
+    /// The worker's own thread, between steps: serves the looks that wait.
+    void serve_looks();
+
+private:
+    void run(const std::stop_token& end);
+    bool take_look(Look& look);
+    void beat(bool busy);
+
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    std::deque<Look> looks_;
+    std::deque<Plan> plans_;
+    std::stop_source plan_stop_;
+    std::atomic<std::chrono::steady_clock::rep> busy_since_ = 0;  // 0: waits for work
+    std::jthread thread_;                                         // last: it uses everything above
+};
+
+}  // namespace kubexm::hands

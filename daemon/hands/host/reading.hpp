@@ -1,0 +1,25 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#include "daemon/base/error.hpp"
+
+// Private to the room.
+
+namespace kubexm::hands {
+
+/// Reads once into the whole of `buffer`; the bytes that came, none at the end of the file.
+inline Result<std::string_view> read_some(int fd, std::string& buffer, std::string_view object) {
+    for (;;) {
+        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return from_errno("read", object);
+        return std::string_view(buffer.data(), static_cast<std::size_t>(got));
+    }
+}
+
+}  // namespace kubexm::hands

@@ -1,0 +1,171 @@
+#include "daemon/hands/journal/salvage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/hands/journal/audit.hpp"
+#include "daemon/hands/journal/journal.hpp"
+#include "daemon/hands/journal/lock.hpp"
+#include "daemon/hands/journal/remains.hpp"
+#include "daemon/hands/journal/rows.hpp"
+#include "daemon/hands/journal/salvage_copy.hpp"
+#include "daemon/hands/journal/schema.hpp"
+#include "daemon/hands/journal/set_aside.hpp"
+#include "daemon/hands/journal/store.hpp"
+
+namespace kubexm::hands {
+
+using namespace journal;
+
+namespace {
+
+/// The journal's directory while it is ours.
+struct Place {
+    Directory directory;
+    ProcessLock lock;
+
+    static Result<Place> take(const std::string& path) {
+        auto directory = Directory::open(path);
+        if (!directory) return std::unexpected(directory.error());
+        auto lock = ProcessLock::take(*directory);
+        if (!lock) return std::unexpected(lock.error());
+        return Place{*std::move(directory), *std::move(lock)};
+    }
+};
+
+/// The copy, open, with definitions that can be used.
+Result<sqlite::Database> open_readable(const SalvageCopy& copy, std::vector<std::string>& damage) {
+    {
+        auto database = copy.open();
+        if (!database) return database;
+        auto version = check_schema(*database, migrations());
+        if (version) return database;
+        if (version.error().code != Code::corrupt) return std::unexpected(version.error());
+        damage.push_back(version.error().what);
+    }
+    if (auto replaced = copy.replace_first_page(); !replaced) {
+        return std::unexpected(replaced.error());
+    }
+    return copy.open();
+}
+
+Result<Remains> read_remains(const Directory& directory, const std::string& file) {
+    Remains remains;
+    SalvageCopy copy(directory);
+    if (auto made = copy.make(file); !made) return std::unexpected(made.error());
+    auto database = open_readable(copy, remains.damage);
+    if (!database) return std::unexpected(database.error());
+    collect(*database, remains);
+    return remains;
+}
+
+Salvage to_salvage(std::string file, Remains remains) {
+    Salvage found{.file = std::move(file), .damage = std::move(remains.damage)};
+    for (auto& [sequence, entry] : remains.ledger) found.ledger.push_back(std::move(entry));
+    for (auto& [sequence, row] : remains.plans) found.plans.push_back(std::move(row.plan));
+    std::reverse(found.ledger.begin(), found.ledger.end());
+    std::reverse(found.plans.begin(), found.plans.end());
+    return found;
+}
+
+Result<std::string> chosen_file(const Directory& directory, const std::string& file) {
+    auto files = set_aside_files(directory);
+    if (!files) return std::unexpected(files.error());
+    const auto chosen = std::find_if(files->begin(), files->end(), [&](const std::string& name) {
+        return file.empty() || name == file;
+    });
+    if (chosen != files->end()) return *chosen;
+    return fail(Code::not_found,
+                fmt::format("{}: no journal {} was set aside", directory.path(), file));
+}
+
+Result<std::string> waiting_one(const Directory& directory) {
+    auto waiting = waiting_file(directory);
+    if (!waiting) return std::unexpected(waiting.error());
+    if (std::optional<std::string>& file = *waiting) return *std::move(file);
+    return fail(Code::not_found, directory.path() + ": no damaged journal waits for a decision");
+}
+
+Result<> put_plan(const sqlite::Database& database, PlanRow row) {
+    if (row.plan.state == PlanState::running) {
+        row.plan.state = PlanState::failed;
+        row.plan.last_error = "the journal was damaged while this plan ran";
+    }
+    if (auto done = put(database, row); !done) return done;
+    for (const StepRecord& step : row.plan.steps) {
+        if (auto done = put(database, StepRow{row.sequence, step}); !done) return done;
+    }
+    return {};
+}
+
+Result<> fill(const sqlite::Database& database, const Remains& remains) {
+    for (const auto& [sequence, entry] : remains.ledger) {
+        if (auto done = put(database, entry); !done) return done;
+    }
+    for (const auto& [sequence, row] : remains.plans) {
+        if (auto done = put_plan(database, row); !done) return done;
+    }
+    for (const auto& [sequence, id] : remains.seen) {
+        constexpr auto sql = "INSERT OR IGNORE INTO seen(sequence, id) VALUES(?, ?)";
+        if (auto done = database.run(sql, sequence, id); !done) return done;
+    }
+    return {};
+}
+
+/// The successor, with who wanted it.
+Result<> succeed(const Directory& directory, const Remains& remains, const AuditEvent& decision) {
+    return create_database(directory, [&](const sqlite::Database& database) -> Result<> {
+        if (auto filled = fill(database, remains); !filled) return filled;
+        return append_audit(database, decision, Journal::Limits{}.audit_records);
+    });
+}
+
+}  // namespace
+
+Result<std::string> set_aside(const std::string& directory) {
+    auto place = Place::take(directory);
+    if (!place) return std::unexpected(place.error());
+    return move_aside(place->directory);
+}
+
+Result<std::optional<std::string>> awaiting_decision(const std::string& directory) {
+    auto place = Directory::open(directory);
+    if (!place) return std::unexpected(place.error());
+    return waiting_file(*place);
+}
+
+Result<Salvage> salvage(const std::string& directory, const std::string& file) {
+    auto place = Place::take(directory);
+    if (!place) return std::unexpected(place.error());
+    auto chosen = chosen_file(place->directory, file);
+    if (!chosen) return std::unexpected(chosen.error());
+    auto remains = read_remains(place->directory, *chosen);
+    if (!remains) return std::unexpected(remains.error());
+    return to_salvage(*chosen, *std::move(remains));
+}
+
+Result<Salvage> restore(const std::string& directory, std::uint32_t uid, std::int64_t pid) {
+    auto place = Place::take(directory);
+    if (!place) return std::unexpected(place.error());
+    auto file = waiting_one(place->directory);
+    if (!file) return std::unexpected(file.error());
+    auto remains = read_remains(place->directory, *file);
+    if (!remains) return std::unexpected(remains.error());
+    const std::string detail = fmt::format("from {}: {} entries of the ledger, {} plans", *file,
+                                           remains->ledger.size(), remains->plans.size());
+    auto made = succeed(place->directory, *remains, {uid, pid, "journal restored", detail});
+    if (!made) return std::unexpected(made.error());
+    return to_salvage(*file, *std::move(remains));
+}
+
+Result<> discard(const std::string& directory, std::uint32_t uid, std::int64_t pid) {
+    auto place = Place::take(directory);
+    if (!place) return std::unexpected(place.error());
+    auto file = waiting_one(place->directory);
+    if (!file) return std::unexpected(file.error());
+    return succeed(place->directory, {}, {uid, pid, "journal discarded", *file + " is kept"});
+}
+
+}  // namespace kubexm::hands

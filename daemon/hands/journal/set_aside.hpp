@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+#include "daemon/hands/journal/directory.hpp"
+
+namespace kubexm::hands::journal {
+
+/// The damaged journals that were put aside, by file name, the newest first. Private to this room:
+/// salvage.hpp is for others.
+Result<std::vector<std::string>> set_aside_files(const Directory& directory);
+
+/// Gives the journal the next such name. not_found: there is no journal.
+Result<std::string> move_aside(const Directory& directory);
+
+/// The newest of them where there is no journal in its place: somebody has to decide.
+Result<std::optional<std::string>> waiting_file(const Directory& directory);
+
+}  // namespace kubexm::hands::journal

@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "daemon/hands/render/grammar.hpp"
+#include "daemon/hands/render/scan.hpp"
+
+namespace kubexm::hands {
+
+namespace {
+
+constexpr std::size_t kMaxDnsName = 253;
+constexpr std::size_t kMaxLabel = 63;  // of DNS and of Kubernetes alike
+
+bool is_dns_label(std::string_view text) {
+    const auto is_part = [](char c) { return is_lower_or_digit(c) || c == '-'; };
+    return text.size() <= kMaxLabel && made_of(text, is_part) && text.front() != '-' &&
+           text.back() != '-';
+}
+
+bool is_label_name(std::string_view text) {
+    return text.size() <= kMaxLabel && made_of(text, is_name_character) &&
+           is_alphanumeric(text.front()) && is_alphanumeric(text.back());
+}
+
+/// As in kubelet's pkg/apis/well_known_labels.go, the same from 1.29 to 1.36.
+constexpr std::array<std::string_view, 11> kKubeletLabels{
+    "kubernetes.io/hostname",
+    "kubernetes.io/os",
+    "kubernetes.io/arch",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type",
+    "node.kubernetes.io/instance-type",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+};
+
+}  // namespace
+
+bool is_dns_name(std::string_view text) {
+    return text.size() <= kMaxDnsName && every_part(text, '.', is_dns_label);
+}
+
+bool is_node_name(std::string_view text) { return text.size() <= kMaxLabel && is_dns_name(text); }
+
+bool is_provider_id(std::string_view text) {
+    constexpr std::size_t kMaxProviderId = 512;
+    constexpr std::string_view kAfterScheme = "://";
+    const auto is_part = [](char c) { return is_name_character(c) || c == '/'; };
+    const std::size_t colon = text.find(kAfterScheme);
+    return text.size() <= kMaxProviderId && colon != std::string_view::npos &&
+           is_dns_label(text.substr(0, colon)) &&
+           made_of(text.substr(colon + kAfterScheme.size()), is_part);
+}
+
+bool is_label_key(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) return is_label_name(text);
+    return is_dns_name(text.substr(0, slash)) && is_label_name(text.substr(slash + 1));
+}
+
+bool is_label_value(std::string_view text) { return text.empty() || is_label_name(text); }
+
+bool may_kubelet_set_label(std::string_view key) {
+    const std::size_t slash = key.find('/');
+    if (slash == std::string_view::npos) return true;
+    const std::string space = "." + std::string(key.substr(0, slash));
+    if (!space.ends_with(".kubernetes.io") && !space.ends_with(".k8s.io")) return true;
+    return space.ends_with(".kubelet.kubernetes.io") || space.ends_with(".node.kubernetes.io") ||
+           std::ranges::find(kKubeletLabels, key) != kKubeletLabels.end();
+}
+
+}  // namespace kubexm::hands

@@ -1,0 +1,33 @@
+#include "daemon/hands/service/replies.hpp"
+
+#include "daemon/hands/journal/names.hpp"
+
+namespace kubexm::hands {
+
+wire::Refused refused(const Error& error) {
+    return {std::string(to_string(error.code)), error.what};
+}
+
+wire::StepEvent event_of(const Report& report) {
+    return {report.plan_id, report.index, std::string(name_of(report.state)), report.text,
+            report.error};
+}
+
+wire::PlanSummary summary_of(const PlanRecord& record) {
+    return {
+        record.id,         record.hash,       record.owner,     std::string(name_of(record.state)),
+        record.last_error, record.started_at, record.changed_at};
+}
+
+std::vector<wire::StepEvent> events_of(const PlanRecord& record) {
+    std::vector<wire::StepEvent> events;
+    const auto plan = model::plan_from_json(record.document);
+    for (const StepRecord& step : record.steps) {
+        const bool known = plan && step.index < plan->steps.size();
+        events.push_back({record.id, step.index, std::string(name_of(step.state)),
+                          known ? model::text_of(plan->steps[step.index]) : "", step.error});
+    }
+    return events;
+}
+
+}  // namespace kubexm::hands

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "daemon/hands/executor/runner.hpp"
+#include "daemon/hands/journal/records.hpp"
+#include "daemon/hands/wire/messages.hpp"
+
+namespace kubexm::hands {
+
+// What we know, in the words of the wire. Pure.
+
+wire::Refused refused(const Error& error);
+wire::StepEvent event_of(const Report& report);
+wire::PlanSummary summary_of(const PlanRecord& record);
+/// The events of a plan that ran earlier, as far as its record tells.
+std::vector<wire::StepEvent> events_of(const PlanRecord& record);
+
+}  // namespace kubexm::hands

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+#include "daemon/base/fd.hpp"
+#include "daemon/hands/executor/executor.hpp"
+#include "daemon/hands/executor/worker.hpp"
+#include "daemon/hands/service/session.hpp"
+#include "daemon/loop/loop.hpp"
+
+namespace kubexm::hands {
+
+/// The hands' side of the wire: who may speak, what is asked, and the answers. Decides nothing
+/// about the host: that is the executor's, on the worker's thread. Loop thread.
+class Service {
+public:
+    struct Options {
+        uid_t front_uid = 0;  // besides root, the only one who may speak
+        std::string program;  // "kubexm-hands 0.1.0"
+    };
+
+    Service(Loop& loop, Worker& worker, Executor& executor, Options options);
+
+    /// Takes connections from a listening SOCK_SEQPACKET socket.
+    Result<> listen(Fd socket);
+    /// Goes on with a plan that an earlier process was interrupted in, if there is one, and says on
+    /// the loop's thread when that is over.
+    void recover(std::move_only_function<void(Result<>)> recovered);
+
+private:
+    void accept_connection();
+    void on_request(Session& session, wire::Request request, std::vector<Fd> descriptors);
+    void answer(Session& session, const wire::Hello& hello);
+    void answer(Session& session, const wire::Observe&);
+    void answer(Session& session, wire::Preview request);
+    void answer(Session& session, wire::Apply request, std::vector<Fd> descriptors);
+    void answer(Session& session, const wire::Follow& request);
+    void answer(Session& session, const wire::Cancel& request);
+    void answer(Session& session, const wire::Undo& request);
+    void answer(Session& session, const wire::History& request);
+
+    using Accept = std::move_only_function<Result<PlanRecord>()>;
+    void queue_plan(Session& session, bool replace, Accept accept);
+    void carry_out(const PlanRecord& record, const std::stop_token& stop);
+
+    // From the worker's thread to the loop's.
+    void tell(std::uint64_t session, wire::Reply reply);
+    void on_report(const wire::StepEvent& event);
+    void on_end(const wire::PlanSummary& summary);
+
+    Session* find(std::uint64_t number);
+    void drop_later(std::uint64_t number);
+
+    Loop& loop_;
+    Worker& worker_;
+    Executor& executor_;
+    Options options_;
+    Fd socket_;
+    Loop::Handle source_;
+    std::uint64_t next_session_ = 1;
+    std::map<std::uint64_t, std::unique_ptr<Session>> sessions_;
+    std::string current_plan_;                     // running, or the last that ran
+    std::vector<wire::StepEvent> current_events_;  // of that plan, for those who follow later
+    std::optional<wire::PlanSummary> current_end_;
+};
+
+}  // namespace kubexm::hands

@@ -1,0 +1,84 @@
+#include "daemon/hands/service/session.hpp"
+
+#include <sys/epoll.h>
+
+namespace kubexm::hands {
+
+namespace {
+
+constexpr std::size_t kMaxWaitingBytes = std::size_t{4} << 20U;
+
+wire::Channel::Deadline at_once() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+Session::Session(Loop& loop, wire::Channel channel, wire::Peer peer, std::uint64_t number)
+    : loop_(loop), channel_(std::move(channel)), peer_(peer), number_(number) {}
+
+Result<> Session::start(OnRequest on_request, OnClose on_close) {
+    on_request_ = std::move(on_request);
+    on_close_ = std::move(on_close);
+    return listen_for(EPOLLIN);
+}
+
+Result<> Session::listen_for(std::uint32_t events) {
+    source_.reset();
+    auto source =
+        loop_.on_io(channel_.fd(), events, [this](std::uint32_t happened) { on_io(happened); });
+    if (!source) return std::unexpected(source.error());
+    source_ = *std::move(source);
+    return {};
+}
+
+void Session::on_io(std::uint32_t events) {
+    if ((events & EPOLLOUT) != 0) write_waiting();
+    if (!closed_ && (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read_one();
+}
+
+void Session::read_one() {
+    auto frame = channel_.receive(at_once());
+    if (!frame) {
+        if (frame.error().code != Code::timeout) close(frame.error());
+        return;
+    }
+    auto request = wire::unpack_request(frame->text);
+    if (!request) return close(request.error());
+    on_request_(*this, *std::move(request), std::move(frame->descriptors));
+}
+
+void Session::send(const wire::Reply& reply) {
+    if (closed_) return;
+    waiting_.push_back(pack(reply));
+    waiting_bytes_ += waiting_.back().size();
+    if (waiting_bytes_ > kMaxWaitingBytes) {
+        return close({Code::exhausted, "the client does not read its replies"});
+    }
+    if (waiting_.size() == 1) write_waiting();
+}
+
+void Session::write_waiting() {
+    const bool was_full = waiting_.size() > 1;
+    while (!waiting_.empty()) {
+        auto sent = channel_.send(waiting_.front(), {}, at_once());
+        if (!sent && sent.error().code == Code::timeout) {
+            if (auto again = listen_for(EPOLLIN | EPOLLOUT); !again) close(again.error());
+            return;
+        }
+        if (!sent) return close(sent.error());
+        waiting_bytes_ -= waiting_.front().size();
+        waiting_.pop_front();
+    }
+    if (was_full) {
+        if (auto again = listen_for(EPOLLIN); !again) close(again.error());
+    }
+}
+
+/// The owner drops us soon, from outside of our own callbacks.
+void Session::close(const Error& why) {
+    if (closed_) return;
+    closed_ = true;
+    source_.reset();
+    on_close_(*this, why);
+}
+
+}  // namespace kubexm::hands

@@ -1,0 +1,70 @@
+// By-products of what we start: noted before, so that undo knows them as ours.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/hands/steps/kinds.hpp"
+
+namespace kubexm::hands::kinds {
+
+namespace {
+
+constexpr std::size_t kMaxEntries = 256;  // what was in a claimed directory before
+
+/// Mounts go first: what is inside them is not ours to delete.
+Result<> unmount_below(Context& context, const std::string& path) {
+    return apply(context, model::Unmounted{path});
+}
+
+Result<> delete_new_entries(Context& context, const std::string& path,
+                            const std::vector<std::string>& before) {
+    auto now = list_directory(context.root, path, std::size_t{1} << 20U);
+    if (!now && now.error().code == Code::not_found) return {};
+    if (!now) return std::unexpected(now.error());
+    for (const std::string& name : *now) {
+        if (std::binary_search(before.begin(), before.end(), name)) continue;
+        if (auto done = delete_tree(context.root, path + "/" + name); !done) return done;
+    }
+    return {};
+}
+
+}  // namespace
+
+/// Claimed when the ledger has it.
+Result<bool> holds(Context& context, const model::Claim& step) {
+    return context.previous == model::Step(step);
+}
+
+Result<Image> capture(Context& context, const model::Claim& step) {
+    auto directory = capture_path(context, step.path);
+    if (!directory) return std::unexpected(directory.error());
+    ClaimImage image{*std::move(directory), {}};
+    if (image.directory.kind != "directory") return image;
+    auto entries = list_directory(context.root, step.path, kMaxEntries);
+    if (!entries) return std::unexpected(entries.error());
+    image.entries = *std::move(entries);
+    return image;
+}
+
+Result<> apply(Context&, const model::Claim&) { return {}; }
+
+Result<std::string> take_back(Context& context, const model::Claim& step, const Image& image) {
+    auto before = image_as<ClaimImage>(image);
+    if (!before) return std::unexpected(before.error());
+    if (auto done = unmount_below(context, step.path); !done) return std::unexpected(done.error());
+    if (before->directory.kind == "directory") {
+        auto done = delete_new_entries(context, step.path, before->entries);
+        if (!done) return std::unexpected(done.error());
+        return restore_path(context, step.path, before->directory);
+    }
+    auto done = delete_tree(context.root, step.path);
+    if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
+    return std::string();
+}
+
+Result<Lines> preview(Context&, const model::Claim& step) {
+    return Lines{fmt::format("{}: what appears there is ours", step.path)};
+}
+
+}  // namespace kubexm::hands::kinds

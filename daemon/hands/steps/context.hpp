@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "daemon/hands/host/files.hpp"
+#include "daemon/hands/host/systemd.hpp"
+#include "daemon/hands/journal/vault.hpp"
+#include "daemon/model/step.hpp"
+
+namespace kubexm::hands {
+
+/// What a step works with. Worker thread only.
+struct Context {
+    const Root& root;
+    Systemd& systemd;
+    Vault& vault;
+    std::chrono::steady_clock::time_point deadline;
+    /// The step that was last applied to the same object, if any.
+    std::optional<model::Step> previous;
+};
+
+}  // namespace kubexm::hands

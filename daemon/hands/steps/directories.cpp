@@ -1,0 +1,135 @@
+// Directories, links, absent paths, deleted trees.
+
+#include <fmt/format.h>
+
+#include "daemon/hands/steps/kinds.hpp"
+
+namespace kubexm::hands::kinds {
+
+namespace {
+
+/// What is there; a missing parent is an absent path.
+Result<PathState> state_of(Context& context, const std::string& path) {
+    auto state = inspect(context.root, path);
+    if (!state && state.error().code == Code::not_found) return PathState{};
+    return state;
+}
+
+Result<bool> is_absent(Context& context, const std::string& path) {
+    auto state = state_of(context, path);
+    if (!state) return std::unexpected(state.error());
+    return state->kind == PathKind::absent;
+}
+
+Result<std::string> give_back(Context& context, const std::string& path, const Image& image) {
+    auto before = image_as<PathImage>(image);
+    if (!before) return std::unexpected(before.error());
+    return restore_path(context, path, *before);
+}
+
+Result<Lines> words(std::string line) { return Lines{std::move(line)}; }
+
+}  // namespace
+
+Result<bool> holds(Context& context, const model::Directory& step) {
+    auto state = state_of(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    return state->kind == PathKind::directory && state->mode == step.access.mode.bits &&
+           state->uid == step.access.uid && state->gid == step.access.gid;
+}
+
+Result<Image> capture(Context& context, const model::Directory& step) {
+    return capture_path(context, step.path);
+}
+
+Result<> apply(Context& context, const model::Directory& step) {
+    auto state = inspect(context.root, step.path);
+    if (!state) return std::unexpected(state.error());
+    Attributes attributes{step.access.mode.bits, step.access.uid, step.access.gid, state->xattrs};
+    if (state->kind == PathKind::directory) {
+        return set_attributes(context.root, step.path, attributes);
+    }
+    return make_directory(context.root, step.path, attributes);
+}
+
+Result<std::string> take_back(Context& context, const model::Directory& step, const Image& image) {
+    return give_back(context, step.path, image);
+}
+
+Result<Lines> preview(Context& context, const model::Directory& step) {
+    auto state = state_of(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    const std::string before =
+        state->kind == PathKind::directory
+            ? fmt::format("{:04o} {}:{}", state->mode, state->uid, state->gid)
+            : "absent";
+    return words(fmt::format("{}: {} -> {:04o} {}:{}", step.path, before, step.access.mode.bits,
+                             step.access.uid, step.access.gid));
+}
+
+Result<bool> holds(Context& context, const model::Symlink& step) {
+    auto state = state_of(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    return state->kind == PathKind::symlink && state->target == step.target;
+}
+
+Result<Image> capture(Context& context, const model::Symlink& step) {
+    return capture_path(context, step.path);
+}
+
+Result<> apply(Context& context, const model::Symlink& step) {
+    return replace_symlink(context.root, step.path, step.target, Attributes{.mode = 0777});
+}
+
+Result<std::string> take_back(Context& context, const model::Symlink& step, const Image& image) {
+    return give_back(context, step.path, image);
+}
+
+Result<Lines> preview(Context& context, const model::Symlink& step) {
+    auto state = state_of(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    const std::string before = state->kind == PathKind::symlink  ? state->target
+                               : state->kind == PathKind::absent ? "absent"
+                                                                 : "not a link";
+    return words(fmt::format("{}: {} -> {}", step.path, before, step.target));
+}
+
+Result<bool> holds(Context& context, const model::AbsentPath& step) {
+    return is_absent(context, step.path);
+}
+
+Result<Image> capture(Context& context, const model::AbsentPath& step) {
+    return capture_path(context, step.path);
+}
+
+Result<> apply(Context& context, const model::AbsentPath& step) {
+    return remove_path(context.root, step.path);
+}
+
+Result<std::string> take_back(Context& context, const model::AbsentPath& step, const Image& image) {
+    return give_back(context, step.path, image);
+}
+
+Result<Lines> preview(Context&, const model::AbsentPath& step) {
+    return words(step.path + ": there -> absent");
+}
+
+Result<bool> holds(Context& context, const model::DeletedTree& step) {
+    return is_absent(context, step.path);
+}
+
+Result<Image> capture(Context&, const model::DeletedTree&) { return NoImage{}; }
+
+Result<> apply(Context& context, const model::DeletedTree& step) {
+    return delete_tree(context.root, step.path);
+}
+
+Result<std::string> take_back(Context&, const model::DeletedTree& step, const Image&) {
+    return fmt::format("what was below {} was deleted and cannot be given back", step.path);
+}
+
+Result<Lines> preview(Context&, const model::DeletedTree& step) {
+    return words(step.path + " and everything below: there -> absent");
+}
+
+}  // namespace kubexm::hands::kinds

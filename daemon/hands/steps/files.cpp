@@ -1,0 +1,148 @@
+// Rendered, data and secret files.
+
+#include <fmt/format.h>
+
+#include "daemon/base/digest.hpp"
+#include "daemon/hands/render/render.hpp"
+#include "daemon/hands/steps/diff.hpp"
+#include "daemon/hands/steps/kinds.hpp"
+
+namespace kubexm::hands::kinds {
+
+namespace {
+
+constexpr std::uint64_t kMaxContent = std::uint64_t{4} << 20U;
+constexpr std::size_t kMaxDiffed = std::size_t{256} << 10U;
+
+struct Wanted {
+    std::string path;
+    std::string digest;
+    Attributes attributes;
+    std::optional<std::string> content;  // else the vault has it
+};
+
+Attributes from_access(const model::Access& access) {
+    return {access.mode.bits, access.uid, access.gid, {}};
+}
+
+Result<Wanted> wanted(const model::RenderedFile& step) {
+    auto rendered = render(step.document);
+    if (!rendered) return std::unexpected(rendered.error());
+    const Attributes attributes{.mode = rendered->mode};
+    return Wanted{rendered->path, sha256(rendered->content), attributes, rendered->content};
+}
+
+Result<Wanted> wanted(const model::DataFile& step) {
+    return Wanted{step.path, step.digest, from_access(step.access), {}};
+}
+
+Result<Wanted> wanted(const model::SecretFile& step) {
+    return Wanted{step.path, step.digest, from_access(step.access), {}};
+}
+
+bool matches(const PathState& state, const Wanted& want) {
+    return state.kind == PathKind::file && state.digest == want.digest &&
+           state.mode == want.attributes.mode && state.uid == want.attributes.uid &&
+           state.gid == want.attributes.gid;
+}
+
+template <typename Step>
+Result<bool> file_holds(Context& context, const Step& step) {
+    auto want = wanted(step);
+    if (!want) return std::unexpected(want.error());
+    auto state = inspect(context.root, want->path);
+    if (!state && state.error().code == Code::not_found) return false;  // its directory comes first
+    if (!state) return std::unexpected(state.error());
+    return matches(*state, *want);
+}
+
+template <typename Step>
+Result<> file_apply(Context& context, const Step& step) {
+    auto want = wanted(step);
+    if (!want) return std::unexpected(want.error());
+    if (want->content) {
+        return replace_file(context.root, want->path, *want->content, want->attributes);
+    }
+    auto blob = context.vault.open_blob(want->digest);
+    if (!blob) return during("content of " + want->path, blob.error());
+    return replace_file_from(context.root, want->path, blob->get(), want->digest, kMaxContent,
+                             want->attributes);
+}
+
+/// Text of a file for a diff; what is absent is empty.
+std::string text_before(Context& context, const std::string& path) {
+    return read_file(context.root, path, kMaxDiffed).value_or("");
+}
+
+template <typename Step>
+Result<Lines> shown_by_digest(Context& context, const Step& step) {
+    auto state = inspect(context.root, step.path);
+    const std::string before = state && state->kind == PathKind::file ? state->digest : "absent";
+    return Lines{fmt::format("{}: {} -> {}", step.path, before, step.digest)};
+}
+
+}  // namespace
+
+Result<bool> holds(Context& context, const model::RenderedFile& step) {
+    return file_holds(context, step);
+}
+Result<bool> holds(Context& context, const model::DataFile& step) {
+    return file_holds(context, step);
+}
+Result<bool> holds(Context& context, const model::SecretFile& step) {
+    return file_holds(context, step);
+}
+
+Result<Image> capture(Context& context, const model::RenderedFile& step) {
+    return capture_path(context, model::path_of(step.document));
+}
+Result<Image> capture(Context& context, const model::DataFile& step) {
+    return capture_path(context, step.path);
+}
+Result<Image> capture(Context& context, const model::SecretFile& step) {
+    return capture_path(context, step.path);
+}
+
+Result<> apply(Context& context, const model::RenderedFile& step) {
+    return file_apply(context, step);
+}
+Result<> apply(Context& context, const model::DataFile& step) { return file_apply(context, step); }
+Result<> apply(Context& context, const model::SecretFile& step) {
+    return file_apply(context, step);
+}
+
+namespace {
+
+Result<std::string> file_take_back(Context& context, const std::string& path, const Image& image) {
+    auto before = image_as<PathImage>(image);
+    if (!before) return std::unexpected(before.error());
+    return restore_path(context, path, *before);
+}
+
+}  // namespace
+
+Result<std::string> take_back(Context& context, const model::RenderedFile& step,
+                              const Image& image) {
+    return file_take_back(context, model::path_of(step.document), image);
+}
+Result<std::string> take_back(Context& context, const model::DataFile& step, const Image& image) {
+    return file_take_back(context, step.path, image);
+}
+Result<std::string> take_back(Context& context, const model::SecretFile& step, const Image& image) {
+    return file_take_back(context, step.path, image);
+}
+
+Result<Lines> preview(Context& context, const model::RenderedFile& step) {
+    auto rendered = render(step.document);
+    if (!rendered) return std::unexpected(rendered.error());
+    return unified_diff(rendered->path, text_before(context, rendered->path), rendered->content);
+}
+
+Result<Lines> preview(Context& context, const model::DataFile& step) {
+    return shown_by_digest(context, step);
+}
+Result<Lines> preview(Context& context, const model::SecretFile& step) {
+    return shown_by_digest(context, step);
+}
+
+}  // namespace kubexm::hands::kinds

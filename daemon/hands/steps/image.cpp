@@ -1,0 +1,34 @@
+#include "daemon/hands/steps/image.hpp"
+
+#include "daemon/base/codec.hpp"
+#include "daemon/base/json.hpp"
+#include "daemon/base/overloaded.hpp"
+
+namespace kubexm::hands {
+
+std::string to_json(const Image& image) { return codec::encode(image).dump(); }
+
+Result<Image> image_from_json(std::string_view text) {
+    const JsonLimits limits{.max_bytes = std::size_t{1} << 20U, .max_depth = 6, .max_values = 5000};
+    auto document = parse_json(text, limits);
+    if (!document) return fail(Code::corrupt, "pre-image in the ledger: " + document.error().what);
+    Image image;
+    if (auto done = codec::decode(*document, image, "pre-image in the ledger"); !done) {
+        return fail(Code::corrupt, done.error().what);
+    }
+    return image;
+}
+
+std::vector<std::string> contents_of(const Image& image) {
+    const auto of_path = [](const PathImage& path) {
+        return path.digest.empty() ? std::vector<std::string>{} : std::vector{path.digest};
+    };
+    return std::visit(overloaded{
+                          [&](const PathImage& path) { return of_path(path); },
+                          [&](const BlockImage& block) { return of_path(block.file); },
+                          [](const auto&) { return std::vector<std::string>{}; },
+                      },
+                      image);
+}
+
+}  // namespace kubexm::hands

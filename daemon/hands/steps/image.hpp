@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+
+namespace kubexm::hands {
+
+// What was there before a step changed it, in the form the ledger keeps. File content is named by
+// digest; the vault has the bytes.
+
+struct Xattr {
+    std::string name;
+    std::string hex;
+
+    bool operator==(const Xattr&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("name", self.name);
+        visit("hex", self.hex);
+    }
+};
+
+struct PathImage {
+    static constexpr std::string_view kType = "path";
+    std::string kind;  // "absent", "file", "directory", "symlink"
+    std::string digest;
+    std::string target;
+    std::uint32_t mode = 0;
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+    std::vector<Xattr> xattrs;
+
+    bool operator==(const PathImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("kind", self.kind);
+        visit("digest", self.digest);
+        visit("target", self.target);
+        visit("mode", self.mode);
+        visit("uid", self.uid);
+        visit("gid", self.gid);
+        visit("xattrs", self.xattrs);
+    }
+};
+
+/// A file of somebody else's with lines of ours in it.
+struct BlockImage {
+    static constexpr std::string_view kType = "block";
+    PathImage file;
+
+    bool operator==(const BlockImage&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("file", self.file); }
+};
+
+struct ValueImage {
+    static constexpr std::string_view kType = "value";
+    std::string value;
+
+    bool operator==(const ValueImage&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("value", self.value); }
+};
+
+struct UnitImage {
+    static constexpr std::string_view kType = "unit";
+    std::string enablement;  // as systemd says: "enabled", "disabled", "masked", "" for no unit
+    bool active = false;
+
+    bool operator==(const UnitImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("enablement", self.enablement);
+        visit("active", self.active);
+    }
+};
+
+/// Units that were active and are stopped by the step.
+struct UnitsImage {
+    static constexpr std::string_view kType = "units";
+    std::vector<std::string> units;
+
+    bool operator==(const UnitsImage&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("units", self.units); }
+};
+
+/// A directory whose new entries are ours: what was in it before.
+struct ClaimImage {
+    static constexpr std::string_view kType = "claim";
+    PathImage directory;
+    std::vector<std::string> entries;
+
+    bool operator==(const ClaimImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("directory", self.directory);
+        visit("entries", self.entries);
+    }
+};
+
+/// Nothing that could be given back.
+struct NoImage {
+    static constexpr std::string_view kType = "none";
+
+    bool operator==(const NoImage&) const = default;
+    static void fields(auto&, auto&&) {}
+};
+
+using Image =
+    std::variant<NoImage, PathImage, BlockImage, ValueImage, UnitImage, UnitsImage, ClaimImage>;
+
+std::string to_json(const Image& image);
+/// corrupt: the ledger holds something we did not write.
+Result<Image> image_from_json(std::string_view text);
+
+/// The digests of the content an image needs from the vault.
+std::vector<std::string> contents_of(const Image& image);
+
+}  // namespace kubexm::hands

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/hands/steps/context.hpp"
+#include "daemon/hands/steps/image.hpp"
+
+// The five verbs of steps.hpp for each type of step; private to this room. One .cpp per family.
+
+namespace kubexm::hands::kinds {
+
+using Lines = std::vector<std::string>;
+
+#define KUBEXM_STEP_VERBS(Type)                                                               \
+    Result<bool> holds(Context& context, const model::Type& step);                            \
+    Result<Image> capture(Context& context, const model::Type& step);                         \
+    Result<> apply(Context& context, const model::Type& step);                                \
+    Result<std::string> take_back(Context& context, const model::Type& step, const Image& i); \
+    Result<Lines> preview(Context& context, const model::Type& step);
+
+KUBEXM_STEP_VERBS(RenderedFile)
+KUBEXM_STEP_VERBS(DataFile)
+KUBEXM_STEP_VERBS(SecretFile)
+KUBEXM_STEP_VERBS(Directory)
+KUBEXM_STEP_VERBS(Symlink)
+KUBEXM_STEP_VERBS(ManagedBlock)
+KUBEXM_STEP_VERBS(AbsentPath)
+KUBEXM_STEP_VERBS(DeletedTree)
+KUBEXM_STEP_VERBS(Sysctl)
+KUBEXM_STEP_VERBS(KernelModule)
+KUBEXM_STEP_VERBS(SwapOff)
+KUBEXM_STEP_VERBS(Unmounted)
+KUBEXM_STEP_VERBS(UnitState)
+KUBEXM_STEP_VERBS(DaemonReload)
+KUBEXM_STEP_VERBS(TransientUnit)
+KUBEXM_STEP_VERBS(Claim)
+
+#undef KUBEXM_STEP_VERBS
+
+// --- what the families share
+
+/// The state of a path as the ledger keeps it; the content of a file goes into the vault.
+Result<PathImage> capture_path(Context& context, const std::string& path);
+/// Makes a path what the image says. Returns what had to stay, in words.
+Result<std::string> restore_path(Context& context, const std::string& path, const PathImage& image);
+/// The image as the alternative a step of this type must have. corrupt: it is another.
+template <typename T>
+Result<T> image_as(const Image& image) {
+    if (const T* found = std::get_if<T>(&image)) return *found;
+    return fail(Code::corrupt, "the ledger holds a pre-image of another kind than its step");
+}
+
+}  // namespace kubexm::hands::kinds

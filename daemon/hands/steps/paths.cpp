@@ -1,0 +1,139 @@
+// What the steps on files share: the state of a path before us, and giving it back.
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "daemon/hands/steps/kinds.hpp"
+
+namespace kubexm::hands::kinds {
+
+namespace {
+
+constexpr std::uint64_t kMaxContent = std::uint64_t{64} << 20U;
+
+std::string to_hex(const std::string& bytes) {
+    std::string hex;
+    for (char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    return hex;
+}
+
+Result<std::string> from_hex(const std::string& hex) {
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+        unsigned value = 0;
+        const auto [end, error] = std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
+        if (error != std::errc{} || end != hex.data() + i + 2) {
+            return fail(Code::corrupt, "an extended attribute in the ledger is not hexadecimal");
+        }
+        bytes += static_cast<char>(value);
+    }
+    return bytes;
+}
+
+std::string_view word_of(PathKind kind) {
+    switch (kind) {
+        case PathKind::absent:
+            return "absent";
+        case PathKind::file:
+            return "file";
+        case PathKind::directory:
+            return "directory";
+        case PathKind::symlink:
+            return "symlink";
+        case PathKind::other:
+            return "other";
+    }
+    std::unreachable();
+}
+
+Result<Attributes> attributes_of(const PathImage& image) {
+    Attributes attributes{image.mode, image.uid, image.gid, {}};
+    for (const Xattr& xattr : image.xattrs) {
+        auto value = from_hex(xattr.hex);
+        if (!value) return std::unexpected(value.error());
+        attributes.xattrs[xattr.name] = *std::move(value);
+    }
+    return attributes;
+}
+
+/// Keeps the content of the file as it is now; the digest tells whether it is still what was seen.
+Result<> keep_content(Context& context, const std::string& path, const std::string& digest) {
+    if (context.vault.has(digest)) return {};
+    auto content = read_file(context.root, path, kMaxContent);
+    if (!content) return std::unexpected(content.error());
+    return context.vault.keep(*content, digest);
+}
+
+Result<std::string> remove_ours(Context& context, const std::string& path) {
+    auto removed = remove_path(context.root, path);
+    if (removed) return std::string();
+    // A directory of ours in which somebody else put something is theirs now.
+    if (removed.error().code == Code::conflict)
+        return fmt::format("{} stays: it is not empty", path);
+    return std::unexpected(removed.error());
+}
+
+Result<> restore_directory(Context& context, const std::string& path,
+                           const Attributes& attributes) {
+    auto now = inspect(context.root, path);
+    if (!now) return std::unexpected(now.error());
+    if (now->kind == PathKind::directory) return set_attributes(context.root, path, attributes);
+    return make_directory(context.root, path, attributes);
+}
+
+Result<> restore_file(Context& context, const std::string& path, const PathImage& image,
+                      const Attributes& attributes) {
+    auto blob = context.vault.open_blob(image.digest);
+    if (!blob) return during("giving back " + path, blob.error());
+    return replace_file_from(context.root, path, blob->get(), image.digest, kMaxContent,
+                             attributes);
+}
+
+}  // namespace
+
+Result<PathImage> capture_path(Context& context, const std::string& path) {
+    auto state = inspect(context.root, path);
+    if (!state) return std::unexpected(state.error());
+    if (state->kind == PathKind::other) {
+        return fail(
+            Code::conflict,
+            fmt::format("{} is neither file, directory nor link: move it away first", path));
+    }
+    if (state->kind == PathKind::file) {
+        if (auto kept = keep_content(context, path, state->digest); !kept) {
+            return std::unexpected(kept.error());
+        }
+    }
+    PathImage image{std::string(word_of(state->kind)),
+                    state->digest,
+                    state->target,
+                    state->mode,
+                    state->uid,
+                    state->gid,
+                    {}};
+    for (const auto& [name, value] : state->xattrs) image.xattrs.push_back({name, to_hex(value)});
+    return image;
+}
+
+Result<std::string> restore_path(Context& context, const std::string& path,
+                                 const PathImage& image) {
+    if (auto cleaned = remove_leftovers(context.root, path); !cleaned) {
+        // Without a parent there is nothing of ours left.
+        if (cleaned.error().code == Code::not_found && image.kind == "absent") return std::string();
+        return std::unexpected(cleaned.error());
+    }
+    if (image.kind == "absent") return remove_ours(context, path);
+    auto attributes = attributes_of(image);
+    if (!attributes) return std::unexpected(attributes.error());
+    Result<> done = fail(Code::corrupt, "pre-image of " + path + " has no known kind");
+    if (image.kind == "file") done = restore_file(context, path, image, *attributes);
+    if (image.kind == "directory") done = restore_directory(context, path, *attributes);
+    if (image.kind == "symlink") {
+        done = replace_symlink(context.root, path, image.target, *attributes);
+    }
+    if (!done) return std::unexpected(done.error());
+    return std::string();
+}
+
+}  // namespace kubexm::hands::kinds

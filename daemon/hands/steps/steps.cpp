@@ -1,0 +1,31 @@
+#include "daemon/hands/steps/steps.hpp"
+
+#include "daemon/hands/steps/kinds.hpp"
+
+namespace kubexm::hands {
+
+Result<bool> holds(Context& context, const model::Step& step) {
+    return std::visit([&](const auto& kind) { return kinds::holds(context, kind); }, step);
+}
+
+Result<Image> capture(Context& context, const model::Step& step) {
+    return std::visit([&](const auto& kind) { return kinds::capture(context, kind); }, step);
+}
+
+Result<> apply(Context& context, const model::Step& step) {
+    return std::visit([&](const auto& kind) { return kinds::apply(context, kind); }, step);
+}
+
+Result<std::string> take_back(Context& context, const model::Step& step, const Image& image) {
+    return std::visit([&](const auto& kind) { return kinds::take_back(context, kind, image); },
+                      step);
+}
+
+Result<std::vector<std::string>> preview(Context& context, const model::Step& step) {
+    auto already = holds(context, step);
+    if (!already) return std::unexpected(already.error());
+    if (*already) return std::vector<std::string>{};
+    return std::visit([&](const auto& kind) { return kinds::preview(context, kind); }, step);
+}
+
+}  // namespace kubexm::hands

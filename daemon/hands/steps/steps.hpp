@@ -1,0 +1,28 @@
+#pragma once
+
+#include "daemon/base/error.hpp"
+#include "daemon/hands/steps/context.hpp"
+#include "daemon/hands/steps/image.hpp"
+#include "daemon/model/step.hpp"
+
+namespace kubexm::hands {
+
+// Check, apply and undo of every step type. All of them can be repeated: after a crash nobody knows
+// how far the last try came.
+
+/// Whether the host is as the step wants it. Changes nothing.
+Result<bool> holds(Context& context, const model::Step& step);
+
+/// What undo will need, with file content put into the vault. Changes nothing on the host.
+Result<Image> capture(Context& context, const model::Step& step);
+
+Result<> apply(Context& context, const model::Step& step);
+
+/// Gives back what `capture` saw and returns what could not be, in words; empty: everything.
+Result<std::string> take_back(Context& context, const model::Step& step, const Image& image);
+
+/// What would change, as lines of a unified diff for files (a secret only as its digest) and as
+/// "was -> will be" for everything else. Empty where the step holds.
+Result<std::vector<std::string>> preview(Context& context, const model::Step& step);
+
+}  // namespace kubexm::hands

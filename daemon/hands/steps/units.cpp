@@ -1,0 +1,182 @@
+// Units, mounts, daemon reload, transient units: everything that PID 1 does for us.
+
+#include <fmt/format.h>
+
+#include "daemon/hands/steps/kinds.hpp"
+
+namespace kubexm::hands::kinds {
+
+namespace {
+
+bool is_masked(const UnitStatus& unit) {
+    return unit.enablement == "masked" || unit.load == "masked";
+}
+bool is_enabled(const UnitStatus& unit) { return unit.enablement == "enabled"; }
+bool is_active(const UnitStatus& unit) { return unit.active == "active"; }
+
+bool as_wanted(const std::optional<bool>& wanted, bool found) {
+    return !wanted || *wanted == found;
+}
+
+/// An active unit has to be restarted when what it was started with has changed.
+bool needs_restart(const Context& context, const model::UnitState& step) {
+    if (step.restart_key.empty() || step.active != true) return false;
+    const auto* previous =
+        context.previous ? std::get_if<model::UnitState>(&*context.previous) : nullptr;
+    return previous == nullptr || previous->restart_key != step.restart_key;
+}
+
+/// Runs `verb` where the wish is there and not fulfilled.
+Result<> bring(bool wanted, Result<> (Systemd::*verb)(const std::string&, Systemd::Deadline),
+               Context& context, const std::string& unit) {
+    if (!wanted) return {};
+    return (context.systemd.*verb)(unit, context.deadline);
+}
+
+Result<> start_or_restart(Context& context, const model::UnitState& step, const UnitStatus& now) {
+    if (step.active != true) return {};
+    if (!is_active(now)) return context.systemd.start(step.name, context.deadline);
+    if (needs_restart(context, step)) return context.systemd.restart(step.name, context.deadline);
+    return {};
+}
+
+}  // namespace
+
+Result<bool> holds(Context& context, const model::UnitState& step) {
+    auto now = context.systemd.status(step.name, context.deadline);
+    if (!now) return std::unexpected(now.error());
+    return as_wanted(step.enabled, is_enabled(*now)) && as_wanted(step.active, is_active(*now)) &&
+           as_wanted(step.masked, is_masked(*now)) && !needs_restart(context, step);
+}
+
+Result<Image> capture(Context& context, const model::UnitState& step) {
+    auto now = context.systemd.status(step.name, context.deadline);
+    if (!now) return std::unexpected(now.error());
+    return UnitImage{is_masked(*now) ? "masked" : now->enablement, is_active(*now)};
+}
+
+Result<> apply(Context& context, const model::UnitState& step) {
+    auto now = context.systemd.status(step.name, context.deadline);
+    if (!now) return std::unexpected(now.error());
+    const std::string& unit = step.name;
+    Result<> done = bring(step.masked == false && is_masked(*now), &Systemd::unmask, context, unit);
+    if (done)
+        done = bring(step.enabled == true && !is_enabled(*now), &Systemd::enable, context, unit);
+    if (done) done = start_or_restart(context, step, *now);
+    if (done) done = bring(step.active == false && is_active(*now), &Systemd::stop, context, unit);
+    if (done)
+        done = bring(step.enabled == false && is_enabled(*now), &Systemd::disable, context, unit);
+    if (done) done = bring(step.masked == true && !is_masked(*now), &Systemd::mask, context, unit);
+    return done;
+}
+
+Result<std::string> take_back(Context& context, const model::UnitState& step, const Image& image) {
+    auto before = image_as<UnitImage>(image);
+    if (!before) return std::unexpected(before.error());
+    auto now = context.systemd.status(step.name, context.deadline);
+    if (!now) return std::unexpected(now.error());
+    const std::string& unit = step.name;
+    const bool was_masked = before->enablement == "masked";
+    const bool was_enabled = before->enablement == "enabled";
+    Result<> done = bring(!was_masked && is_masked(*now), &Systemd::unmask, context, unit);
+    if (done) done = bring(was_enabled && !is_enabled(*now), &Systemd::enable, context, unit);
+    if (done) done = bring(before->active && !is_active(*now), &Systemd::start, context, unit);
+    if (done)
+        done = bring(!before->active && now->active != "inactive", &Systemd::stop, context, unit);
+    if (done) done = bring(!was_enabled && is_enabled(*now), &Systemd::disable, context, unit);
+    if (done) done = bring(was_masked && !is_masked(*now), &Systemd::mask, context, unit);
+    // A unit that failed on its way out would stay listed as failed after its file is gone.
+    if (done) done = bring(!before->active, &Systemd::reset_failed, context, unit);
+    if (!done) return std::unexpected(done.error());
+    return std::string();
+}
+
+Result<Lines> preview(Context& context, const model::UnitState& step) {
+    auto now = context.systemd.status(step.name, context.deadline);
+    if (!now) return std::unexpected(now.error());
+    const std::string before = fmt::format("{}, {}", now->active, now->enablement);
+    return Lines{fmt::format("{} ({}): {}", step.name, before, model::text_of(step))};
+}
+
+Result<bool> holds(Context& context, const model::Unmounted& step) {
+    auto mounts = context.systemd.active_units("mount", step.below, context.deadline);
+    if (!mounts) return std::unexpected(mounts.error());
+    return mounts->empty();
+}
+
+Result<Image> capture(Context&, const model::Unmounted&) { return NoImage{}; }
+
+Result<> apply(Context& context, const model::Unmounted& step) {
+    auto mounts = context.systemd.active_units("mount", step.below, context.deadline);
+    if (!mounts) return std::unexpected(mounts.error());
+    for (const auto& mount : *mounts) {
+        if (auto done = context.systemd.stop(mount.unit, context.deadline); !done) return done;
+    }
+    return {};
+}
+
+Result<std::string> take_back(Context&, const model::Unmounted&, const Image&) {
+    return std::string();  // what was mounted there belonged to pods that are gone
+}
+
+Result<Lines> preview(Context& context, const model::Unmounted& step) {
+    auto mounts = context.systemd.active_units("mount", step.below, context.deadline);
+    if (!mounts) return std::unexpected(mounts.error());
+    Lines lines;
+    for (const auto& mount : *mounts) lines.push_back(mount.path + ": mounted -> unmounted");
+    return lines;
+}
+
+Result<bool> holds(Context& context, const model::DaemonReload& step) {
+    for (const std::string& unit : step.units) {
+        auto now = context.systemd.status(unit, context.deadline);
+        if (!now) return std::unexpected(now.error());
+        if (now->needs_reload) return false;
+    }
+    return true;
+}
+
+Result<Image> capture(Context&, const model::DaemonReload&) { return NoImage{}; }
+
+Result<> apply(Context& context, const model::DaemonReload&) {
+    return context.systemd.reload(context.deadline);
+}
+
+Result<std::string> take_back(Context& context, const model::DaemonReload&, const Image&) {
+    if (auto done = context.systemd.reload(context.deadline); !done) {
+        return std::unexpected(done.error());
+    }
+    return std::string();
+}
+
+Result<Lines> preview(Context&, const model::DaemonReload& step) {
+    return Lines{fmt::format("systemd reads {} again", fmt::join(step.units, ", "))};
+}
+
+/// Done when this very command was run for the same object before.
+Result<bool> holds(Context& context, const model::TransientUnit& step) {
+    return context.previous == model::Step(step);
+}
+
+Result<Image> capture(Context&, const model::TransientUnit&) { return NoImage{}; }
+
+Result<> apply(Context& context, const model::TransientUnit& step) {
+    const auto limit =
+        std::chrono::steady_clock::now() + std::chrono::seconds(step.timeout_seconds);
+    auto code = context.systemd.run({step.name, model::text_of(step), step.argv},
+                                    std::min(limit, context.deadline));
+    if (!code) return std::unexpected(code.error());
+    if (*code == 0) return {};
+    return fail(Code::unavailable, fmt::format("{} ended with exit code {}: see journalctl -u {}",
+                                               step.argv.front(), *code, step.name));
+}
+
+Result<std::string> take_back(Context&, const model::TransientUnit&, const Image&) {
+    return std::string();
+}
+
+Result<Lines> preview(Context&, const model::TransientUnit& step) {
+    return Lines{model::text_of(step)};
+}
+
+}  // namespace kubexm::hands::kinds

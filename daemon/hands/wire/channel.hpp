@@ -1,0 +1,52 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+#include "daemon/base/fd.hpp"
+
+namespace kubexm::wire {
+
+/// One message as it travels.
+struct Frame {
+    std::string text;
+    std::vector<Fd> descriptors;
+};
+
+/// Who is at the other end, as the kernel says.
+struct Peer {
+    uid_t uid = 0;
+    gid_t gid = 0;
+    pid_t pid = 0;
+};
+
+/// One end of a connected SOCK_SEQPACKET socket: the kernel keeps frames apart and whole.
+class Channel {
+public:
+    using Deadline = std::chrono::steady_clock::time_point;
+
+    explicit Channel(Fd socket) : socket_(std::move(socket)) {}
+    /// not_found, unavailable: nobody listens there.
+    static Result<Channel> connect(const std::string& path);
+
+    int fd() const { return socket_.get(); }
+    Result<Peer> peer() const;
+
+    /// Waits until the other side takes it. invalid: larger than a frame may be.
+    Result<> send(std::string_view text, std::span<const int> descriptors, Deadline deadline);
+    /// unavailable: the other side is gone. invalid: an oversized frame or too many descriptors,
+    /// which are closed.
+    Result<Frame> receive(Deadline deadline);
+
+private:
+    Result<> wait_for(short events, Deadline deadline) const;
+    Fd socket_;
+};
+
+}  // namespace kubexm::wire

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kubexm::model {
+
+/// What root lets the hands do: everything else is refused, whoever asks.
+struct AllowList {
+    /// By step type ("data-file", "deleted-tree", ...): directories below which a path may be, or a
+    /// file itself.
+    std::map<std::string, std::vector<std::string>> directories;
+    std::vector<std::string> units;
+    std::vector<std::string> sysctls;  // a key, or a prefix ending in ".*"
+    std::vector<std::string> modules;
+    std::vector<std::string> executables;
+    std::vector<std::string> components;
+
+    bool operator==(const AllowList&) const = default;
+};
+
+}  // namespace kubexm::model

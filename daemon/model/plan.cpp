@@ -1,0 +1,157 @@
+#include "daemon/model/plan.hpp"
+
+#include <fmt/format.h>
+
+#include "daemon/base/digest.hpp"
+#include "daemon/base/json.hpp"
+#include "daemon/model/codec.hpp"
+
+namespace kubexm::model {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxName = 128;
+
+json step_to_json(const Step& step) {
+    json with = codec::encode(step);
+    with.erase("type");
+    return {{"type", std::string(type_of(step))},
+            {"target", target_of(step)},
+            {"text", text_of(step)},
+            {"effects", effects_of(step)},
+            {"with", with}};
+}
+
+/// A derived member that is given must say what we would say.
+Result<> agrees(const json& given, std::string_view name, const json& ours,
+                const std::string& where) {
+    const auto member = given.find(std::string(name));
+    if (member == given.end() || *member == ours) return {};
+    return fail(Code::invalid, fmt::format("{}.{}: does not agree with the rest", where, name));
+}
+
+Result<Step> read_step(const json& given, const std::string& where) {
+    if (!given.is_object()) return codec::expected_here(where, "an object");
+    const std::vector<std::string_view> known{"type", "target", "text", "effects", "with"};
+    if (auto good = codec::only_known(given, known, where); !good) {
+        return std::unexpected(good.error());
+    }
+    if (!given.contains("with") || !given["with"].is_object()) {
+        return codec::expected_here(where + ".with", "an object");
+    }
+    json parameters = given["with"];
+    if (parameters.contains("type")) return codec::expected_here(where + ".with", "no type");
+    parameters["type"] = given.contains("type") ? given["type"] : json();
+    Step step;
+    if (auto done = codec::decode(parameters, step, where + ".with"); !done) {
+        return std::unexpected(done.error());
+    }
+    const json ours = step_to_json(step);
+    for (std::string_view name : {"target", "text", "effects"}) {
+        if (auto good = agrees(given, name, ours[std::string(name)], where); !good) {
+            return std::unexpected(good.error());
+        }
+    }
+    return step;
+}
+
+Result<std::string> short_name(const json& document, const char* member) {
+    std::string value;
+    if (!document.contains(member))
+        return fail(Code::invalid, fmt::format("{}: is missing", member));
+    if (auto done = codec::decode(document[member], value, member); !done) {
+        return std::unexpected(done.error());
+    }
+    const auto plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == ':';
+    };
+    if (value.empty() || value.size() > kMaxName ||
+        !std::all_of(value.begin(), value.end(), plain)) {
+        return codec::expected_here(member, "1 to 128 letters, digits, - . _ :");
+    }
+    return value;
+}
+
+Result<std::vector<Step>> steps_from_json(const json& document) {
+    if (!document.contains("steps") || !document["steps"].is_array()) {
+        return codec::expected_here("steps", "a list");
+    }
+    const json& list = document["steps"];
+    if (list.size() > kMaxSteps) {
+        return codec::expected_here("steps", fmt::format("at most {}", kMaxSteps));
+    }
+    std::vector<Step> steps;
+    for (const json& given : list) {
+        auto step = read_step(given, fmt::format("steps[{}]", steps.size()));
+        if (!step) return std::unexpected(step.error());
+        steps.push_back(*std::move(step));
+    }
+    return steps;
+}
+
+}  // namespace
+
+std::string hash_of(const Plan& plan) {
+    json steps = json::array();
+    for (const Step& step : plan.steps) steps.push_back(codec::encode(step));
+    // nlohmann keeps members sorted by name, so equal structs give equal text.
+    return sha256(json{{"owner", plan.owner}, {"steps", steps}}.dump());
+}
+
+json encode(const Plan& plan) {
+    json steps = json::array();
+    for (const Step& step : plan.steps) steps.push_back(step_to_json(step));
+    return {{"id", plan.id}, {"owner", plan.owner}, {"hash", hash_of(plan)}, {"steps", steps}};
+}
+
+Result<> decode(const json& from, Plan& to, const std::string& where) {
+    if (!from.is_object()) return codec::expected_here(where, "an object");
+    if (auto good = codec::only_known(from, {"id", "owner", "hash", "steps"}, where); !good) {
+        return good;
+    }
+    auto id = short_name(from, "id");
+    if (!id) return during(where, id.error());
+    auto owner = short_name(from, "owner");
+    if (!owner) return during(where, owner.error());
+    auto steps = steps_from_json(from);
+    if (!steps) return during(where, steps.error());
+    to = Plan{*std::move(id), *std::move(owner), *std::move(steps)};
+    return agrees(from, "hash", hash_of(to), where);
+}
+
+std::string to_json(const Plan& plan) { return encode(plan).dump(); }
+
+Result<Plan> plan_from_json(std::string_view text) {
+    const JsonLimits limits{.max_bytes = kMaxPlanBytes, .max_depth = 10, .max_values = 20000};
+    auto document = parse_json(text, limits);
+    if (!document) return during("plan", document.error());
+    Plan plan;
+    if (auto done = decode(*document, plan, "plan"); !done) return std::unexpected(done.error());
+    return plan;
+}
+
+std::string to_json(const Step& step) { return codec::encode(step).dump(); }
+
+Result<Step> step_from_json(std::string_view text) {
+    auto document =
+        parse_json(text, {.max_bytes = kMaxPlanBytes, .max_depth = 10, .max_values = 2000});
+    if (!document) return during("step", document.error());
+    Step step;
+    if (auto done = codec::decode(*document, step, "step"); !done)
+        return std::unexpected(done.error());
+    return step;
+}
+
+std::string to_text(const Plan& plan) {
+    std::string text;
+    for (const Step& step : plan.steps) {
+        text += text_of(step);
+        for (const std::string& effect : effects_of(step)) text += " (" + effect + ")";
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace kubexm::model

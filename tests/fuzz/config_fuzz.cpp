@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "daemon/config/apply.hpp"
+#include "daemon/config/config.hpp"
+#include "daemon/config/hands_config.hpp"
+
+namespace {
+
+using namespace kubexm::config;
+
+/// Whether the text was taken. A refusal says why, in lines that a terminal can be shown.
+template <typename T>
+bool takes(std::string_view text, T& config) {
+    Problems problems;
+    problems.begin_file("fuzz.yaml");
+    apply(text, config, problems);
+    if (problems.empty()) return true;
+    const auto refusal = problems.error();
+    const std::string& why = refusal.error().what;
+    const auto is_control = [](char c) { return c >= 0 && c < 0x20 && c != '\n'; };
+    if (why.empty() || std::ranges::any_of(why, is_control)) __builtin_trap();
+    return false;
+}
+
+}  // namespace
+
+// Whatever the bytes are: an answer; what was taken reads the same when it is written out again;
+// and no text allows a denied kernel parameter.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    Config config;
+    if (takes(text, config)) {
+        Config again;
+        if (!takes(effective(config), again)) __builtin_trap();
+        again.origins = config.origins;
+        if (again != config) __builtin_trap();
+    }
+    HandsConfig hands;
+    if (takes(text, hands) && std::ranges::any_of(hands.allow.sysctls, is_denied_sysctl)) {
+        __builtin_trap();
+    }
+    return 0;
+}

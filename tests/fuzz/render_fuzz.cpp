@@ -1,0 +1,94 @@
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "daemon/base/overloaded.hpp"
+#include "daemon/hands/render/render.hpp"
+#include "daemon/model/codec.hpp"
+#include "tests/unit/daemon/hands/render/examples.hpp"
+
+namespace {
+
+using kubexm::hands::Example;
+using kubexm::hands::Rendered;
+using kubexm::model::Document;
+using nlohmann::json;
+
+/// What another syntax would make something of, or whatever the fuzzer thinks of.
+std::string hostile_text(FuzzedDataProvider& bytes) {
+    constexpr std::size_t kMaxText = 300;
+    const char* const known[] = {"\n", "\r\n", "\\\n", "\"", "'",  "\\",     "%n",
+                                 "$X", " ",    "\t",   "#",  ": ", "\u00e9", "\xff"};
+    if (bytes.ConsumeBool()) return bytes.PickValueInArray(known);
+    return bytes.ConsumeRandomLengthString(kMaxText);
+}
+
+void change_scalar(json& value, FuzzedDataProvider& bytes) {
+    constexpr int kSeldom = 3;
+    if (bytes.ConsumeIntegralInRange<int>(0, kSeldom) != kSeldom) return;
+    if (value.is_number()) value = bytes.ConsumeIntegral<std::uint8_t>();
+    if (!value.is_string()) return;
+    auto& text = value.get_ref<std::string&>();
+    text.insert(bytes.ConsumeIntegralInRange<std::size_t>(0, text.size()), hostile_text(bytes));
+    text.resize(bytes.ConsumeIntegralInRange<std::size_t>(0, text.size()));
+}
+
+/// Changes some texts and numbers of a document, and how long its lists are.
+void change(json& value, FuzzedDataProvider& bytes) {
+    constexpr std::size_t kMaxElements = 3;
+    if (!value.is_structured()) return change_scalar(value, bytes);
+    if (value.is_array()) {
+        const json first = value.front();
+        auto& list = value.get_ref<json::array_t&>();
+        list.resize(bytes.ConsumeIntegralInRange<std::size_t>(1, kMaxElements), first);
+    }
+    for (auto& [name, member] : value.items()) {
+        if (name != "type") change(member, bytes);
+    }
+}
+
+/// Lines that a document has for each element of its lists and for each optional field.
+std::size_t own_lines(const Document& document) {
+    using namespace kubexm::model;
+    return std::visit(kubexm::overloaded{
+                          [](const KubeletConfiguration& file) {
+                              return file.cluster_dns.size() + (file.minor >= 31 ? 1 : 0);
+                          },
+                          [](const SysctlFile& file) { return file.values.size(); },
+                          [](const ModulesFile& file) { return file.modules.size(); },
+                          [](const auto&) { return std::size_t{0}; },
+                      },
+                      document);
+}
+
+std::size_t lines(const Rendered& file) {
+    return static_cast<std::size_t>(std::count(file.content.begin(), file.content.end(), '\n'));
+}
+
+bool is_printable(char c) { return c == '\n' || (c >= ' ' && c <= '~'); }
+
+}  // namespace
+
+// Whatever the parameters are: a refusal, or the lines of the template and nothing beyond
+// printable ASCII.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const auto all = kubexm::hands::examples();
+    FuzzedDataProvider bytes(data, size);
+    const Example& example = all[bytes.ConsumeIntegralInRange<std::size_t>(0, all.size() - 1)];
+    json form = kubexm::codec::encode(example.document);
+    change(form, bytes);
+    Document document;
+    if (!kubexm::codec::decode(form, document, "document")) return 0;
+    const auto file = kubexm::hands::render(document);
+    if (!file) return 0;
+    const auto untouched = kubexm::hands::render(example.document);
+    if (lines(*file) - own_lines(document) != lines(*untouched) - own_lines(example.document)) {
+        __builtin_trap();
+    }
+    if (!std::all_of(file->content.begin(), file->content.end(), is_printable)) __builtin_trap();
+    return 0;
+}

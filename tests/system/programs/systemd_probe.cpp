@@ -1,0 +1,109 @@
+// Drives the verbs of Systemd on a node: a line of JSON in, [milliseconds, verb, argument...], a
+// line of JSON out, {"value": ...} or {"error": code, "what": words}. One connection for all lines.
+
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "daemon/hands/host/systemd.hpp"
+
+namespace {
+
+using kubexm::Result;
+using kubexm::hands::Systemd;
+using nlohmann::json;
+
+using Arguments = std::vector<std::string>;
+using Verb = json (*)(Systemd&, const Arguments&, Systemd::Deadline);
+using UnitVerb = Result<> (Systemd::*)(const std::string&, Systemd::Deadline);
+
+json value_of(const kubexm::hands::UnitStatus& unit) {
+    return {{"name", unit.name},
+            {"load", unit.load},
+            {"active", unit.active},
+            {"sub", unit.sub},
+            {"fragment", unit.fragment},
+            {"enablement", unit.enablement},
+            {"result", unit.result},
+            {"exit_code", unit.exit_code},
+            {"needs_reload", unit.needs_reload}};
+}
+
+json value_of(const std::vector<Systemd::PathUnit>& units) {
+    json list = json::array();
+    for (const auto& [unit, path] : units) list.push_back({{"unit", unit}, {"path", path}});
+    return list;
+}
+
+json value_of(std::int32_t code) { return code; }
+
+json error_of(const kubexm::Error& error) {
+    return {{"error", std::string(to_string(error.code))}, {"what", error.what}};
+}
+
+json told(const Result<>& outcome) {
+    return outcome ? json{{"value", nullptr}} : error_of(outcome.error());
+}
+
+template <typename T>
+json told(const Result<T>& outcome) {
+    return outcome ? json{{"value", value_of(*outcome)}} : error_of(outcome.error());
+}
+
+template <UnitVerb kVerb>
+json of_unit(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
+    return told((systemd.*kVerb)(arguments.at(0), deadline));
+}
+
+json status(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
+    return told(systemd.status(arguments.at(0), deadline));
+}
+
+json reload(Systemd& systemd, const Arguments&, Systemd::Deadline deadline) {
+    return told(systemd.reload(deadline));
+}
+
+json active_units(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
+    return told(systemd.active_units(arguments.at(0), arguments.at(1), deadline));
+}
+
+json run(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
+    const Arguments argv(arguments.begin() + 2, arguments.end());
+    return told(systemd.run({arguments.at(0), arguments.at(1), argv}, deadline));
+}
+
+const std::map<std::string, Verb> kVerbs = {
+    {"status", status},
+    {"start", of_unit<&Systemd::start>},
+    {"stop", of_unit<&Systemd::stop>},
+    {"restart", of_unit<&Systemd::restart>},
+    {"enable", of_unit<&Systemd::enable>},
+    {"disable", of_unit<&Systemd::disable>},
+    {"mask", of_unit<&Systemd::mask>},
+    {"unmask", of_unit<&Systemd::unmask>},
+    {"reset_failed", of_unit<&Systemd::reset_failed>},
+    {"reload", reload},
+    {"active_units", active_units},
+    {"run", run},
+};
+
+json answer(Systemd& systemd, const json& line) {
+    const auto limit = std::chrono::milliseconds(line.at(0).get<int>());
+    const Verb verb = kVerbs.at(line.at(1).get<std::string>());
+    Arguments arguments;
+    for (std::size_t at = 2; at < line.size(); ++at) {
+        arguments.push_back(line[at].get<std::string>());
+    }
+    return verb(systemd, arguments, std::chrono::steady_clock::now() + limit);
+}
+
+}  // namespace
+
+int main() {
+    Systemd systemd;
+    for (std::string line; std::getline(std::cin, line);) {
+        std::cout << answer(systemd, json::parse(line)).dump() << '\n' << std::flush;
+    }
+}

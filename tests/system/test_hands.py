@@ -1,0 +1,142 @@
+"""The hands on a real node: plans are carried out, survive a kill, and leave nothing when undone."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from testbed import snapshot, waiting
+
+TREE = Path(os.environ["KUBEXM_TREE"])
+CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
+ACCESS = {"mode": "0644", "uid": 0, "gid": 0}
+
+
+@pytest.fixture(params=["bookworm", "trixie"])
+def host(request, nodes):
+    """A node with the hands installed and their socket active, as a package would leave it."""
+    node = nodes(suite=request.param)
+    node.install(TREE)
+    node.run(["systemctl", "enable", "--now", "kubexm-hands.socket"])
+    node.run(["systemctl", "start", "kubexm-hands.service"])
+    return node
+
+
+def step(type_: str, /, **parameters) -> dict:
+    return {"type": type_, "with": parameters}
+
+
+def plan(identity: str, *steps: dict, owner: str = "test") -> str:
+    return json.dumps({"id": identity, "owner": owner, "steps": list(steps)})
+
+
+def rich_plan(identity: str) -> str:
+    """Every kind of step that a node allows."""
+    directory = {"mode": "0750", "uid": 0, "gid": 0}
+    return plan(
+        identity,
+        step("directory", path="/etc/kubernetes", access={**directory, "mode": "0755"}),
+        step("directory", path="/etc/kubernetes/pki", access=directory),
+        step("directory", path="/var/lib/kubelet", access=directory),
+        step("data-file", path="/etc/kubernetes/pki/ca.crt", kind="ca-bundle", access=ACCESS,
+             digest=hashlib.sha256(CA.encode()).hexdigest()),
+        step("symlink", path="/etc/kubernetes/pki/current.crt", target="ca.crt"),
+        step("managed-block", path="/etc/hosts", name="own name", lines=["10.99.0.200 somebody"]),
+        step("sysctl", key="net.ipv4.ip_forward", value="1"),
+        step("rendered-file", document={"type": "kubelet-configuration", "minor": 34, "cgroup_driver": "systemd",
+                                        "cluster_dns": ["10.96.0.10"], "cluster_domain": "cluster.local",
+                                        "fail_swap_on": True, "fail_cgroup_v1": False, "max_pods": 110}),
+        step("rendered-file", document={"type": "kubeconfig", "user": "kubelet", "server": "https://10.99.0.2:6443"}),
+        step("claim", path="/var/lib/kube-proxy"),
+        step("unit-state", name="containerd.service", active=False, enabled=False, restart_key=""),
+    )
+
+
+def apply(node, text: str, user: str | None = None):
+    node.write("/run/plan.json", text)
+    node.write("/run/ca.crt", CA)
+    return node.run(["kubexmctl", "apply", "/run/plan.json", "--content", "/run/ca.crt"], check=False, user=user)
+
+
+def test_a_plan_is_carried_out_and_taken_back_without_a_trace(host):
+    host.write("/run/plan.json", rich_plan("p1"))
+    host.write("/run/ca.crt", CA)
+    before = host.snapshot()
+    done = apply(host, rich_plan("p1"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert host.read("/etc/kubernetes/pki/ca.crt").decode() == CA
+    assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "1"
+    assert host.run(["systemctl", "is-active", "containerd"], check=False).stdout.strip() == "inactive"
+    assert b"10.99.0.200 somebody" in host.read("/etc/hosts")
+    undone = host.run(["kubexmctl", "undo", "test"], check=False)
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    report = snapshot.diff(before, host.snapshot())
+    assert not report, str(report)
+
+
+def test_the_same_plan_twice_has_nothing_to_do(host):
+    assert apply(host, rich_plan("p1")).returncode == 0
+    again = apply(host, rich_plan("p2"))
+    assert again.returncode == 0, again.stdout + again.stderr
+    states = {line.split()[0] for line in again.stdout.splitlines() if not line.startswith("plan ")}
+    assert states == {"skipped"}, again.stdout
+
+
+def test_a_preview_shows_diffs_and_changes_nothing(host):
+    host.write("/run/plan.json", rich_plan("p1"))
+    before = host.snapshot()
+    shown = host.run(["kubexmctl", "preview", "/run/plan.json"]).stdout
+    assert "+10.99.0.200 somebody" in shown
+    assert "net.ipv4.ip_forward: 0 -> 1" in shown
+    report = snapshot.diff(before, host.snapshot())
+    assert not report, str(report)
+
+
+@pytest.mark.parametrize("bad, complaint", [
+    (step("data-file", path="/etc/passwd", kind="ca-bundle", digest="0" * 64, access=ACCESS), "/etc/passwd is not below"),
+    (step("sysctl", key="kernel.core_pattern", value="|/tmp/x"), "kernel.core_pattern is not in allow.sysctls"),
+    (step("unit-state", name="dbus.service", active=False, restart_key=""), "dbus.service is not in allow.units"),
+    (step("transient-unit", name="kubexm-x.service", argv=["/bin/sh"], timeout_seconds=5), "/bin/sh is not in allow.executables"),
+])
+def test_what_root_did_not_allow_is_refused(host, bad, complaint):
+    refused = apply(host, plan("p1", bad))
+    assert refused.returncode == 1
+    assert complaint in refused.stderr
+
+
+def test_a_plan_is_not_carried_out_twice(host):
+    one = plan("p1", step("sysctl", key="net.ipv4.ip_forward", value="1"))
+    host.write("/run/plan.json", one)
+    assert host.run(["kubexmctl", "apply", "/run/plan.json"]).returncode == 0
+    replayed = host.run(["kubexmctl", "apply", "/run/plan.json"], check=False)
+    assert replayed.returncode == 1
+    assert "p1 was taken in before" in replayed.stderr
+
+
+def test_nobody_but_root_and_kubexm_is_heard(host):
+    host.run(["chmod", "0666", "/run/kubexm-hands/hands.sock"])  # only the kernel's word protects now
+    refused = host.run(["kubexmctl", "history"], user="nobody", check=False)
+    assert refused.returncode == 1
+    assert "may not speak to the hands" in refused.stderr
+    assert host.run(["kubexmctl", "history"], user="kubexm").returncode == 0
+
+
+def test_a_plan_survives_a_kill_of_the_hands(host):
+    host.write("/run/plan.json", rich_plan("p1"))
+    host.write("/run/ca.crt", CA)
+    pid = host.run(["systemctl", "show", "-P", "MainPID", "kubexm-hands"]).stdout.strip()
+    running = host.popen(["kubexmctl", "apply", "/run/plan.json", "--content", "/run/ca.crt"])
+    waiting.until("a step in the middle", lambda: b"somebody" in host.read("/etc/hosts"), 30)
+    host.run(["kill", "-KILL", pid])
+    running.wait(60)
+    waiting.until("the plan's end", lambda: "done " in host.run(["kubexmctl", "history"], check=False).stdout, 60)
+    assert host.read("/etc/kubernetes/pki/ca.crt").decode() == CA
+    assert host.run(["systemctl", "is-active", "containerd"], check=False).stdout.strip() == "inactive"
+
+
+def test_the_unit_is_as_hardened_as_promised(host):
+    exposure = host.run(["systemd-analyze", "security", "--no-pager", "kubexm-hands.service"], check=False).stdout
+    score = float(exposure.splitlines()[-1].split(":")[1].split()[0])
+    assert score <= 2.5, exposure

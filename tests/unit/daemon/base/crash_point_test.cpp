@@ -1,0 +1,70 @@
+#include "daemon/base/crash_point.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/crash_child.hpp"
+
+namespace kubexm {
+namespace {
+
+using crash::crash_points_of;
+using crash::CrashPoint;
+using crash::dies_at;
+using crash::run_in_child;
+using ::testing::ElementsAre;
+
+void pass_three_times_and_another() {
+    for (int i = 0; i < 3; ++i) crash_point("file.write.before");
+    crash_point("file.write.after");
+}
+
+struct Wish {
+    CrashPoint point;
+    bool dies = false;
+};
+
+TEST(CrashPoint, KillsAtTheAskedPassageOfTheAskedName) {
+    const Wish wishes[] = {
+        {{"file.write.before", 1}, true},  {{"file.write.before", 3}, true},
+        {{"file.write.before", 4}, false}, {{"file.write.after", 1}, true},
+        {{"file.write", 1}, false},        {{"file.write.before", 0}, false},
+    };
+    for (const auto& [point, dies] : wishes) {
+        EXPECT_EQ(dies_at(point, pass_three_times_and_another), dies) << point;
+    }
+}
+
+TEST(CrashPoint, NothingAfterTheAskedPassageHappens) {
+    const int status = run_in_child("KUBEXM_CRASH_AT", "here:1", [] {
+        crash_point("here");
+        ::_exit(7);
+    });
+    EXPECT_TRUE(WIFSIGNALED(status)) << "exit code " << WEXITSTATUS(status);
+}
+
+TEST(CrashPoint, IgnoresAWishThatIsNotNameAndNumber) {
+    for (const char* wish : {"", "here", "here:", ":1", "here:x", "here:-1"}) {
+        EXPECT_EQ(run_in_child("KUBEXM_CRASH_AT", wish, [] { crash_point("here"); }), 0) << wish;
+    }
+}
+
+TEST(CrashPoint, CountsThePassagesOfAllThreadsTogether) {
+    const auto work = [] {
+        std::thread other([] { crash_point("here"); });
+        other.join();
+        crash_point("here");
+    };
+    EXPECT_TRUE(dies_at({"here", 2}, work));
+}
+
+TEST(CrashPoint, TracesEveryPassedName) {
+    EXPECT_THAT(crash_points_of(pass_three_times_and_another),
+                ElementsAre(CrashPoint{"file.write.before", 1}, CrashPoint{"file.write.before", 2},
+                            CrashPoint{"file.write.before", 3}, CrashPoint{"file.write.after", 1}));
+}
+
+}  // namespace
+}  // namespace kubexm

@@ -1,0 +1,46 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/config/config.hpp"
+#include "tests/unit/daemon/config/scratch.hpp"
+
+namespace kubexm::config {
+namespace {
+
+TEST(Effective, ShowsEveryValueAndWhereItIsFrom) {
+    EXPECT_EQ(effective(Config{}),
+              "log:\n"
+              "  level: info\n"
+              "hands:\n"
+              "  socket: /run/kubexm-hands/hands.sock\n"
+              "state: /var/lib/kubexm\n");
+    const Scratch scratch;
+    const std::string file = scratch.write("a.yaml", "log: {level: debug}\nstate: /srv\n");
+    const std::string drop_in = scratch.write("d/b.yaml", "state: '/x: #y'\n");
+    EXPECT_EQ(effective(load(file, scratch.path("d")).value()),
+              "log:\n"
+              "  level: debug  # " +
+                  file +
+                  "\n"
+                  "hands:\n"
+                  "  socket: /run/kubexm-hands/hands.sock\n"
+                  "state: \"/x: #y\"  # " +
+                  drop_in + "\n");
+}
+
+TEST(Effective, CanBeReadAgain) {
+    Config config;
+    config.log.level = log::Level::warning;
+    config.state = "/a \"b\" \\ 'c'/节点";
+    config.origins = {{"state", "/etc/kubexm/\nlog: {level: debug}"}};
+    const Scratch scratch;
+    const std::string text = effective(config);
+    EXPECT_THAT(text, testing::HasSubstr("  # /etc/kubexm/\\nlog: {level: debug}\n"));
+    auto again = load(scratch.write("a.yaml", text), scratch.path("none"));
+    ASSERT_TRUE(again) << again.error().what;
+    again->origins = config.origins;
+    EXPECT_EQ(*again, config);
+}
+
+}  // namespace
+}  // namespace kubexm::config

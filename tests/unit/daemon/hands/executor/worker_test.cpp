@@ -1,0 +1,82 @@
+#include "daemon/hands/executor/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <vector>
+
+namespace kubexm::hands {
+namespace {
+
+TEST(Worker, DoesPlansOneAfterTheOther) {
+    std::vector<int> order;
+    std::promise<void> done;
+    {
+        Worker worker;
+        for (int i = 0; i < 3; ++i) {
+            EXPECT_TRUE(worker.plan([&order, i](const std::stop_token&) { order.push_back(i); }));
+        }
+        worker.plan([&](const std::stop_token&) { done.set_value(); });
+        done.get_future().wait();
+    }
+    EXPECT_EQ(order, (std::vector{0, 1, 2}));
+}
+
+TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
+    Worker worker;
+    std::promise<void> began;
+    std::promise<void> asked;
+    bool looked = false;
+    bool seen_in_plan = false;
+    std::promise<void> ended;
+    worker.plan([&](const std::stop_token&) {
+        began.set_value();
+        asked.get_future().wait();
+        worker.serve_looks();
+        seen_in_plan = looked;
+        ended.set_value();
+    });
+    began.get_future().wait();
+    worker.look([&looked] { looked = true; });
+    asked.set_value();
+    ended.get_future().wait();
+    EXPECT_TRUE(seen_in_plan);
+}
+
+TEST(Worker, StopReachesTheRunningPlanAndNotTheNext) {
+    Worker worker;
+    std::promise<void> began;
+    std::promise<bool> next_stopped;
+    worker.plan([&](const std::stop_token& stop) {
+        began.set_value();
+        while (!stop.stop_requested()) std::this_thread::yield();
+    });
+    worker.plan(
+        [&](const std::stop_token& stop) { next_stopped.set_value(stop.stop_requested()); });
+    began.get_future().wait();
+    worker.stop_plan();
+    EXPECT_FALSE(next_stopped.get_future().get());
+}
+
+TEST(Worker, RefusesAPlanTooMany) {
+    Worker worker;
+    std::promise<void> began;
+    std::promise<void> release;
+    worker.plan([&](const std::stop_token&) {
+        began.set_value();
+        release.get_future().wait();
+    });
+    began.get_future().wait();
+    int taken = 0;
+    while (taken < 100 && worker.plan([](const std::stop_token&) {})) ++taken;
+    release.set_value();
+    EXPECT_EQ(taken, 4);
+}
+
+TEST(Worker, IsAliveWhileItWaits) {
+    const Worker worker;
+    EXPECT_TRUE(worker.alive());
+}
+
+}  // namespace
+}  // namespace kubexm::hands

@@ -1,0 +1,133 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "daemon/base/fd.hpp"
+#include "daemon/loop/loop.hpp"
+#include "tests/unit/daemon/loop/running_loop.hpp"
+
+namespace kubexm {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// The socket on which systemd hears from its services, and the environment that names it.
+class Systemd : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = testing::TempDir() + "kubexm-loop-XXXXXX";
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        directory_ = pattern;
+        sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+        const std::string path = directory_ + "/notify";
+        ASSERT_LT(path.size(), sizeof address.sun_path);
+        path.copy(address.sun_path, path.size());
+        socket_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        ASSERT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        set("NOTIFY_SOCKET", path);
+    }
+    void TearDown() override {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
+        for (const std::string& name : names_) ::unsetenv(name.c_str());
+        std::filesystem::remove_all(directory_);
+    }
+
+    void set(const std::string& name, const std::string& value) {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
+        ASSERT_EQ(::setenv(name.c_str(), value.c_str(), 1), 0);
+        names_.push_back(name);
+    }
+    void ask_for_watchdog(std::chrono::microseconds period, pid_t pid) {
+        set("WATCHDOG_USEC", std::to_string(period.count()));
+        set("WATCHDOG_PID", std::to_string(pid));
+    }
+    /// What arrived so far.
+    std::vector<std::string> heard() const {
+        std::vector<std::string> messages;
+        std::array<char, 512> buffer{};
+        for (ssize_t got = 0; (got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0)) > 0;) {
+            messages.emplace_back(buffer.data(), static_cast<std::size_t>(got));
+        }
+        return messages;
+    }
+
+private:
+    std::string directory_;
+    Fd socket_;
+    std::vector<std::string> names_;
+};
+
+TEST_F(Systemd, HearsWhatWeNotify) {
+    notify_systemd("READY=1\nSTATUS=2 plans to resume");
+    EXPECT_THAT(heard(), ElementsAre("READY=1\nSTATUS=2 plans to resume"));
+}
+
+TEST_F(Systemd, WatchdogIsFedOnlyWhileHealthy) {
+    constexpr std::chrono::milliseconds kPeriod(20);
+    ask_for_watchdog(kPeriod, ::getpid());
+    Loop loop = make_loop();
+    std::deque<bool> health{true, false, false, true, true};
+    std::vector<std::size_t> heard_before;  // at each question, since the one before
+    const auto started = std::chrono::steady_clock::now();
+    ASSERT_TRUE(loop.feed_watchdog([&] {
+        heard_before.push_back(heard().size());
+        if (health.empty()) {
+            loop.stop(0);
+            return false;
+        }
+        const bool healthy = health.front();
+        health.pop_front();
+        return healthy;
+    }));
+    EXPECT_EQ(run(loop), 0);
+    EXPECT_THAT(heard_before, ElementsAre(0, 1, 0, 0, 1, 1));
+    EXPECT_THAT(heard(), IsEmpty());
+    EXPECT_GE(std::chrono::steady_clock::now() - started, 6 * kPeriod / 2);
+}
+
+TEST_F(Systemd, WatchdogMessageIsTheOneSystemdKnows) {
+    ask_for_watchdog(std::chrono::milliseconds(2), ::getpid());
+    Loop loop = make_loop();
+    int asked = 0;
+    ASSERT_TRUE(loop.feed_watchdog([&] {
+        if (++asked == 2) loop.stop(0);
+        return asked == 1;
+    }));
+    EXPECT_EQ(run(loop), 0);
+    EXPECT_THAT(heard(), ElementsAre("WATCHDOG=1"));
+}
+
+TEST_F(Systemd, NobodyIsAskedWhereThereIsNoWatchdog) {
+    Loop loop = make_loop();
+    bool asked = false;
+    const auto healthy = [&asked] { return asked = true; };
+    ASSERT_TRUE(loop.feed_watchdog(healthy));
+    ask_for_watchdog(std::chrono::milliseconds(2), ::getppid());  // somebody else's
+    ASSERT_TRUE(loop.feed_watchdog(healthy));
+    const auto end = must(loop.after(std::chrono::milliseconds(20), [&loop] { loop.stop(0); }));
+    EXPECT_EQ(run(loop), 0);
+    EXPECT_FALSE(asked);
+    EXPECT_THAT(heard(), IsEmpty());
+}
+
+TEST_F(Systemd, ABadPeriodIsSaid) {
+    set("WATCHDOG_USEC", "soon");
+    Loop loop = make_loop();
+    const auto refused = loop.feed_watchdog([] { return true; });
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().what, testing::HasSubstr("WATCHDOG_USEC"));
+}
+
+}  // namespace
+}  // namespace kubexm
