@@ -65,7 +65,7 @@ product_tree() {
 # release because it brings those libraries along whose names change between releases.
 add_libraries() { # TREE
     mkdir -p "$1/usr/lib/kubexm" &&
-        find "$1/usr/bin" "$1/usr/libexec" -type f -exec ldd {} + |
+        find "$1/usr" -type f '(' -path '*/bin/*' -o -path '*/libexec/*' ')' -exec ldd {} + |
         awk '/lib(fmt|yaml-cpp|jsoncpp|tomlplusplus)\.so/ { print $3 }' | sort -u |
             xargs -r cp -L -t "$1/usr/lib/kubexm"
 }
