@@ -14,7 +14,7 @@ namespace {
 
 using sqlite::Database;
 
-constexpr int kMissesInARow = 1000;     // where the end of a table cannot be read
+constexpr int kMissesInARow = 10000;    // more than one page of a tree can lead to
 constexpr std::size_t kMaxDamage = 50;  // lines that a person may read
 
 class Notes {

@@ -45,7 +45,10 @@ const Operation kOperations[] = {
     {"ReplaceSymlink",
      [](const Root& root) { accept(replace_symlink(root, "/a/b/x", "new", own(0777))); }},
     {"MakeDirectory",
-     [](const Root& root) { accept(make_directory(root, "/a/b/new", own(0777))); }},
+     [](const Root& root) {
+         accept(make_directory(root, "/a/b/new", own(0777)));
+         accept(make_directory(root, "/a/b/sub", own(0777)));
+     }},
     {"SetAttributes",
      [](const Root& root) {
          Attributes attributes = own(0777);

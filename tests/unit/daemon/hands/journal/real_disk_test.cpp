@@ -84,6 +84,11 @@ TEST(RealDisk, AFullOneLeavesTheOldStateAndHealsWhenThereIsRoom) {
         EXPECT_EQ(not_kept.error().code, Code::exhausted) << not_kept.error().what;
         EXPECT_TRUE(std::filesystem::is_empty(scratch.file("vault")));
 
+        journal = fail(Code::internal, "closed");
+        journal = Journal::open(scratch.path(), {});
+        ASSERT_TRUE(journal) << journal.error().what;
+        EXPECT_EQ(content_of(*journal), before);
+
         std::filesystem::remove(scratch.file("filler"));
         EXPECT_TRUE(journal->begin(plan, 1));
         EXPECT_TRUE(journal->verify());

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "daemon/hands/journal/journal.hpp"
 #include "examples.hpp"
 #include "fault_vfs.hpp"
@@ -291,19 +293,27 @@ TEST_F(SalvageTest, ARestoreOnAFullDiskCanBeTriedAgain) {
 
 // --- dying while it happens
 
-TEST_F(SalvageTest, TheLogOfTheOldJournalIsNeverThatOfTheNewOne) {
+TEST_F(SalvageTest, ALogIsNeitherLostNorGivenToTheNextJournal) {
     commit_to_log_only(scratch_, vfs_, [](Journal& journal) {
         return journal.set_plan_state("running", PlanState::done, false, "");
     });
-    ASSERT_TRUE(crash::dies_at({"journal.set-aside.after"},
-                               [&] { std::ignore = set_aside(scratch_.path()); }));
-    ASSERT_TRUE(scratch_.has("journal.db-wal")) << "it died too late to prove anything";
-    ASSERT_OK(discard(scratch_.path(), 0, 1));
-    auto journal = Journal::open(scratch_.path(), {});
-    ASSERT_TRUE(journal) << journal.error().what;
-    EXPECT_THAT(*journal->history(10), IsEmpty());
-    journal = fail(Code::internal, "closed");
-    EXPECT_EQ(salvage(scratch_.path(), "")->plans.at(0).state, PlanState::done);
+    const Scratch before;
+    before.become(scratch_);
+    for (const char* point : {"journal.set-aside.before", "journal.set-aside.after"}) {
+        SCOPED_TRACE(point);
+        scratch_.become(before);
+        ASSERT_TRUE(crash::dies_at({point}, [&] { std::ignore = set_aside(scratch_.path()); }));
+        ASSERT_TRUE(scratch_.has("journal.db-wal")) << "it died too late to prove anything";
+        if (scratch_.has("journal.db")) ASSERT_OK(set_aside(scratch_.path()));
+        ASSERT_OK(discard(scratch_.path(), 0, 1));
+        auto journal = Journal::open(scratch_.path(), {});
+        ASSERT_TRUE(journal) << journal.error().what;
+        EXPECT_THAT(*journal->history(10), IsEmpty());
+        journal = fail(Code::internal, "closed");
+        const auto found = salvage(scratch_.path(), "");
+        ASSERT_TRUE(found) << found.error().what;
+        EXPECT_EQ(found->plans.at(0).state, PlanState::done);
+    }
 }
 
 TEST_F(SalvageTest, ASetAsideOrARestoreThatIsCutOffCanBeDoneAgain) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <tuple>
 
 #include "daemon/base/digest.hpp"
 #include "examples.hpp"
