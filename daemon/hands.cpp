@@ -74,13 +74,28 @@ void block_signals() {
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
+/// A journal that cannot be used keeps the hands from changing anything, not from saying why.
+void on_health(Loop& loop, const Result<>& health) {
+    if (health) return notify_systemd("READY=1\nSTATUS=Ready for plans.");
+    const std::string& what = health.error().what;
+    log::error(fmt::format("nothing is changed on this host: {}", what),
+               {{"CODE", to_string(health.error().code)}});
+    if (health.error().code == Code::conflict) return loop.stop(1);  // another process is the hands
+    notify_systemd(fmt::format("READY=1\nSTATUS=Holding: {}", what).c_str());
+}
+
 /// Everything that lives as long as the process, in the order of construction.
 struct Hands {
     Hands(Loop event_loop, hands::Root host, const config::HandsConfig& settings, uid_t front)
         : loop(std::move(event_loop)),
           root(std::move(host)),
           executor(settings.state, root, systemd, settings.allow),
-          service(loop, worker, executor, {front, fmt::format("kubexm-hands {}", kVersion)}) {}
+          service(loop, worker, executor,
+                  {front, fmt::format("kubexm-hands {}", kVersion),
+                   [this](const Result<>& health) { on_health(loop, health); }}) {}
+    ~Hands() { worker.finish(); }  // what it runs uses the service
+    Hands(const Hands&) = delete;
+    Hands& operator=(const Hands&) = delete;
 
     Loop loop;
     hands::Root root;
@@ -102,20 +117,6 @@ void reload(Hands& hands, const std::string& file) {
                    {{"ERROR", settings.error().what}});
     }
     notify_systemd("READY=1");
-}
-
-/// A journal that cannot be read keeps the hands from changing anything, not from saying why.
-void on_recovered(Hands& hands, const Result<>& outcome) {
-    if (!outcome && outcome.error().code == Code::conflict) {
-        log::error(outcome.error().what);
-        return hands.loop.stop(1);
-    }
-    if (!outcome) {
-        log::error("nothing is changed on this host until the journal is right",
-                   {{"ERROR", outcome.error().what}});
-    }
-    notify_systemd(outcome ? "READY=1\nSTATUS=Ready for plans."
-                           : "READY=1\nSTATUS=Holding: the journal needs a person.");
 }
 
 Result<int> serve(const Options& options, const config::HandsConfig& settings) {
@@ -142,7 +143,7 @@ Result<int> serve(const Options& options, const config::HandsConfig& settings) {
         return std::unexpected(listening.error());
     }
     notify_systemd("STATUS=Looking for an interrupted plan.");
-    hands.service.recover([&hands](Result<> outcome) { on_recovered(hands, outcome); });
+    hands.service.recover();
     return hands.loop.run();
 }
 

@@ -19,6 +19,17 @@ int finish(const Result<int>& outcome) {
     return 1;
 }
 
+void add_journal_actions(CLI::App& journal, kubexm::wire::JournalAction& action) {
+    using kubexm::wire::JournalAction;
+    const auto add = [&](const char* name, const char* text, JournalAction chosen) {
+        journal.add_subcommand(name, text)->callback([&action, chosen] { action = chosen; });
+    };
+    add("show", "what is in it, or can still be read of a damaged one", JournalAction::show);
+    add("restore", "go on with what can be read of a damaged one", JournalAction::restore);
+    add("discard", "begin anew: what is on the host is nobody's from now on",
+        JournalAction::discard);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -47,11 +58,17 @@ int main(int argc, char** argv) {
     auto* history = app.add_subcommand("history", "show the last plans, newest first");
     history->add_option("--limit", limit)->capture_default_str();
     app.add_subcommand("observe", "show units and owners as JSON");
+    auto action = kubexm::wire::JournalAction::show;
+    auto* journal =
+        app.add_subcommand("journal", "look at the journal, decide about a damaged one");
+    journal->require_subcommand(1);
+    add_journal_actions(*journal, action);
     CLI11_PARSE(app, argc, argv);
 
     if (preview->parsed()) return finish(kubexm::cli::preview(socket, plan));
     if (apply->parsed()) return finish(kubexm::cli::apply(socket, plan, contents, replace));
     if (undo->parsed()) return finish(kubexm::cli::undo(socket, owner));
     if (history->parsed()) return finish(kubexm::cli::history(socket, limit));
+    if (journal->parsed()) return finish(kubexm::cli::journal(socket, action));
     return finish(kubexm::cli::observe(socket));
 }

@@ -32,6 +32,13 @@ Result<Client> Client::connect(const std::string& socket) {
     auto channel = wire::Channel::connect(socket);
     if (!channel)
         return during("the hands do not answer (is kubexm-hands.socket active?)", channel.error());
+    auto peer = channel->peer();
+    if (!peer) return std::unexpected(peer.error());
+    if (peer->uid != 0) {
+        return fail(Code::denied,
+                    fmt::format("{} belongs to a process of user {}, not to the hands of root",
+                                socket, peer->uid));
+    }
     Client client(*std::move(channel));
     const wire::Hello hello{wire::kProtocol, fmt::format("kubexmctl {}", kVersion)};
     auto greeted = client.ask(hello, {}, [](const wire::Reply&) { return false; });

@@ -92,6 +92,18 @@ Result<std::string> accepted_id(Client& client, const wire::Request& request,
     return id;
 }
 
+void print_state(const wire::JournalState& state) {
+    const std::string name = state.file.empty()
+                                 ? "the journal is sound"
+                                 : state.file + " is damaged and waits for a decision";
+    fmt::print("{}: {} of our objects on the host, {} plans\n", name, state.entries, state.plans);
+    for (const std::string& line : state.damage) fmt::print("damage: {}\n", line);
+    if (state.file.empty()) return;
+    fmt::print(
+        "kubexmctl journal restore goes on with what is listed here; kubexmctl journal "
+        "discard begins anew, and what is on the host stays there for good\n");
+}
+
 }  // namespace
 
 Result<int> preview(const std::string& socket, const std::string& plan_file) {
@@ -144,6 +156,24 @@ Result<int> history(const std::string& socket, unsigned limit) {
     });
     if (!asked) return std::unexpected(asked.error());
     return 0;
+}
+
+Result<int> journal(const std::string& socket, wire::JournalAction action) {
+    auto client = Client::connect(socket);
+    if (!client) return std::unexpected(client.error());
+    bool sound = false;
+    auto asked = client->ask(wire::Journal{action}, {}, [&](const wire::Reply& reply) {
+        if (const auto* entry = std::get_if<wire::JournalEntry>(&reply)) {
+            fmt::print("{:<16} {}\n", entry->owner, entry->text);
+        }
+        const auto* state = std::get_if<wire::JournalState>(&reply);
+        if (state == nullptr) return true;
+        sound = state->file.empty();
+        print_state(*state);
+        return false;
+    });
+    if (!asked) return std::unexpected(asked.error());
+    return sound ? 0 : 1;
 }
 
 Result<int> observe(const std::string& socket) {

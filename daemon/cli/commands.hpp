@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/hands/wire/messages.hpp"
 
 namespace kubexm::cli {
 
@@ -22,6 +23,9 @@ Result<int> undo(const std::string& socket, const std::string& owner);
 
 /// The last plans, newest first.
 Result<int> history(const std::string& socket, unsigned limit);
+
+/// What is in the journal; with a decision, what is in it then.
+Result<int> journal(const std::string& socket, wire::JournalAction action);
 
 /// Units and owners, as JSON.
 Result<int> observe(const std::string& socket);

@@ -49,9 +49,21 @@ Result<> Executor::ensure_open() {
     }
     if (journal_) return {};
     auto journal = Journal::open(directory_, {});
-    if (!journal) return std::unexpected(journal.error());
+    if (!journal) return put_aside(journal.error());
     journal_ = *std::move(journal);
     return {};
+}
+
+/// A damaged journal gets another name before anybody can write to it; other faults may pass.
+std::unexpected<Error> Executor::put_aside(const Error& damage) {
+    if (damage.code != Code::corrupt) return std::unexpected(damage);
+    auto moved = set_aside(directory_);
+    if (!moved && moved.error().code == Code::not_found) return std::unexpected(damage);  // it was
+    if (!moved) return std::unexpected(moved.error());
+    return fail(Code::corrupt,
+                fmt::format("{}; it is set aside as {}: decide with kubexmctl journal show, "
+                            "restore or discard",
+                            damage.what, *moved));
 }
 
 void Executor::audit_refusal(Caller caller, std::string_view what) {
@@ -110,10 +122,11 @@ Result<> Executor::keep_contents(const model::Plan& plan, std::span<Content> con
 
 Result<PlanRecord> Executor::take_in(PlanRecord record, std::uint32_t steps, Caller caller) {
     record.started_at = record.changed_at = std::time(nullptr);
-    if (auto begun = journal_->begin(record, steps); !begun) return refuse(caller, begun.error());
+    // Written down first: a plan that runs and that nobody asked for must not be possible.
     auto audited =
-        journal_->audit(caller.uid, caller.pid, "plan accepted", record.id + " " + record.hash);
+        journal_->audit(caller.uid, caller.pid, "plan offered", record.id + " " + record.hash);
     if (!audited) return std::unexpected(audited.error());
+    if (auto begun = journal_->begin(record, steps); !begun) return refuse(caller, begun.error());
     return journal_->plan(record.id);
 }
 
@@ -152,11 +165,39 @@ Result<std::optional<PlanRecord>> Executor::interrupted() {
     return journal_->running();
 }
 
-Result<PlanState> Executor::carry_out(const PlanRecord& record, const std::stop_token& stop,
+Result<PlanState> Executor::carry_out(const PlanRecord& record, const Stop& stop,
                                       const Runner::Listener& listener) {
     if (auto open = ensure_open(); !open) return std::unexpected(open.error());
     Runner runner({*journal_, *vault_, root_, systemd_}, listener);
-    return runner.run(record, stop);
+    auto state = runner.run(record, stop);
+    if (!state) journal_.reset();  // it is looked at from the beginning before it is used again
+    return state;
+}
+
+Result<Salvage> Executor::sound_journal() {
+    auto entries = journal_->ledger("");
+    if (!entries) return std::unexpected(entries.error());
+    auto plans = journal_->history(kMostHistory);
+    if (!plans) return std::unexpected(plans.error());
+    return Salvage{"", *std::move(entries), *std::move(plans), {}};
+}
+
+Result<Salvage> Executor::journal() {
+    auto open = ensure_open();
+    if (open) return sound_journal();
+    if (open.error().code != Code::corrupt) return std::unexpected(open.error());
+    return salvage(directory_, "");
+}
+
+Result<> Executor::decide(Decision decision, Caller caller) {
+    if (caller.uid != 0) {
+        return refuse(caller, {Code::denied, "only root decides about a damaged journal"});
+    }
+    if (ensure_open()) return fail(Code::conflict, "the journal is sound: nothing is to decide");
+    if (decision == Decision::discard) return discard(directory_, caller.uid, caller.pid);
+    auto restored = restore(directory_, caller.uid, caller.pid);
+    if (!restored) return std::unexpected(restored.error());
+    return {};
 }
 
 Result<Foreseen> Executor::foresee(const model::Step& step) {

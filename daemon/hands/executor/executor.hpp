@@ -4,13 +4,13 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
 #include "daemon/hands/executor/runner.hpp"
+#include "daemon/hands/journal/salvage.hpp"
 #include "daemon/model/allow.hpp"
 #include "daemon/model/plan.hpp"
 
@@ -35,7 +35,7 @@ struct Foreseen {
 };
 
 /// Everything the hands can be asked to do, after who asked was settled. Every refusal is audited.
-/// Opens its journal when first needed and again after a fault; a corrupt one is left alone, and
+/// Opens its journal when first needed and again after a fault; a corrupt one is set aside, and
 /// nothing is changed until a person decides. Worker thread.
 class Executor {
 public:
@@ -51,7 +51,13 @@ public:
     /// A plan that was interrupted, to be gone on with.
     Result<std::optional<PlanRecord>> interrupted();
 
-    Result<PlanState> carry_out(const PlanRecord& record, const std::stop_token& stop,
+    /// What is in the journal: of one that waits for a decision, what can still be read.
+    Result<Salvage> journal();
+    /// What a person decided about a damaged journal; root's alone.
+    enum class Decision { restore, discard };
+    Result<> decide(Decision decision, Caller caller);
+
+    Result<PlanState> carry_out(const PlanRecord& record, const Stop& stop,
                                 const Runner::Listener& listener);
 
     Result<Foreseen> foresee(const model::Step& step);
@@ -69,6 +75,8 @@ public:
 
 private:
     Result<> ensure_open();
+    std::unexpected<Error> put_aside(const Error& damage);
+    Result<Salvage> sound_journal();
     Result<> not_given_up(const model::Plan& plan, Caller caller);
     Result<> keep_contents(const model::Plan& plan, std::span<Content> contents);
     Result<PlanRecord> take_in(PlanRecord record, std::uint32_t steps, Caller caller);

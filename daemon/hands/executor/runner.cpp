@@ -28,24 +28,28 @@ std::vector<std::string> contents_of(const model::Step& step) {
     return {};
 }
 
+bool wants_stop(const Stop& stop) {
+    return stop.cancel.stop_requested() || stop.leave.stop_requested();
+}
+
 }  // namespace
 
 Runner::Runner(Parts parts, Listener listener) : parts_(parts), listener_(std::move(listener)) {}
 
-Result<PlanState> Runner::run(const PlanRecord& record, const std::stop_token& stop) {
+Result<PlanState> Runner::run(const PlanRecord& record, const Stop& stop) {
     auto state = record.undoing ? run_back(record, stop) : run_forward(record, stop);
-    if (!state) return state;
+    if (!state || *state == PlanState::running) return state;  // its content is still needed
     if (auto cleaned = forget_unused_content(); !cleaned) return std::unexpected(cleaned.error());
     return state;
 }
 
-Result<PlanState> Runner::run_forward(const PlanRecord& record, const std::stop_token& stop) {
+Result<PlanState> Runner::run_forward(const PlanRecord& record, const Stop& stop) {
     auto plan = model::plan_from_json(record.document);
     if (!plan) return fail(Code::corrupt, "plan in the journal: " + plan.error().what);
     for (const StepRecord& step : record.steps) {
         if (step.state == StepState::done || step.state == StepState::skipped) continue;
         listener_.between_steps();
-        if (stop.stop_requested()) return end(record, PlanState::cancelled, "stopped on request");
+        if (wants_stop(stop)) return stopped(record, stop);
         if (auto done = run_step(record, *plan, step.index); !done) {
             return end(record, PlanState::failed, done.error().what);
         }
@@ -117,13 +121,13 @@ Result<Context> Runner::context_for(const model::Step& step, bool resumed) {
     return context;
 }
 
-Result<PlanState> Runner::run_back(const PlanRecord& record, const std::stop_token& stop) {
+Result<PlanState> Runner::run_back(const PlanRecord& record, const Stop& stop) {
     auto entries = parts_.journal.ledger(record.owner);
     if (!entries) return std::unexpected(entries.error());
     std::uint32_t index = 0;
     for (const LedgerEntry& entry : in_undo_order(*std::move(entries))) {
         listener_.between_steps();
-        if (stop.stop_requested()) return end(record, PlanState::cancelled, "stopped on request");
+        if (wants_stop(stop)) return stopped(record, stop);
         if (auto done = take_back_entry(record, entry, index++); !done) {
             return end(record, PlanState::failed, done.error().what);
         }
@@ -145,6 +149,11 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
                       stays ? *stays : stays.error().what});
     if (!stays) return during(text, stays.error());
     return parts_.journal.taken_back(entry.sequence);
+}
+
+Result<PlanState> Runner::stopped(const PlanRecord& record, const Stop& stop) {
+    if (!stop.cancel.stop_requested()) return PlanState::running;
+    return end(record, PlanState::cancelled, "stopped on request");
 }
 
 Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::string_view error) {

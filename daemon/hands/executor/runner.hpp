@@ -2,10 +2,10 @@
 
 #include <chrono>
 #include <functional>
-#include <stop_token>
 #include <string>
 
 #include "daemon/base/error.hpp"
+#include "daemon/hands/executor/stop.hpp"
 #include "daemon/hands/host/files.hpp"
 #include "daemon/hands/host/systemd.hpp"
 #include "daemon/hands/journal/journal.hpp"
@@ -45,12 +45,13 @@ public:
     Runner(Parts parts, Listener listener);
 
     /// Goes on with a running plan to its end, forward or back as the record says. Returns the
-    /// state it came to; `stop` is heard between steps. An error means the journal itself failed.
-    Result<PlanState> run(const PlanRecord& record, const std::stop_token& stop);
+    /// state it came to: `running` where it was left for a later process. `stop` is heard between
+    /// steps. An error means the journal itself failed; the plan goes on from there another time.
+    Result<PlanState> run(const PlanRecord& record, const Stop& stop);
 
 private:
-    Result<PlanState> run_forward(const PlanRecord& record, const std::stop_token& stop);
-    Result<PlanState> run_back(const PlanRecord& record, const std::stop_token& stop);
+    Result<PlanState> run_forward(const PlanRecord& record, const Stop& stop);
+    Result<PlanState> run_back(const PlanRecord& record, const Stop& stop);
     Result<> run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index);
     Result<StepState> carry_out(const PlanRecord& record, const model::Step& step,
                                 std::uint32_t index);
@@ -59,6 +60,7 @@ private:
     Result<> take_back_entry(const PlanRecord& record, const LedgerEntry& entry,
                              std::uint32_t index);
     Result<Context> context_for(const model::Step& step, bool resumed);
+    Result<PlanState> stopped(const PlanRecord& record, const Stop& stop);
     Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view error);
     Result<> forget_unused_content();
 

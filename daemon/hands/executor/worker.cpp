@@ -14,10 +14,9 @@ constexpr auto kLongestWork = std::chrono::minutes(6);  // a step's deadline and
 
 Worker::Worker() : thread_([this](const std::stop_token& end) { run(end); }) {}
 
-Worker::~Worker() {
-    stop_plan();
+void Worker::finish() {
     thread_.request_stop();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
 }
 
 void Worker::look(Look look) {
@@ -71,7 +70,7 @@ void Worker::run(const std::stop_token& end) {
     while (!end.stop_requested()) {
         serve_looks();
         Plan next;
-        std::stop_token stop;
+        Stop stop{{}, end};
         {
             std::unique_lock lock(mutex_);
             beat(false);
@@ -80,7 +79,7 @@ void Worker::run(const std::stop_token& end) {
             next = std::move(plans_.front());
             plans_.pop_front();
             plan_stop_ = {};
-            stop = plan_stop_.get_token();
+            stop.cancel = plan_stop_.get_token();
         }
         beat(true);
         next(stop);

@@ -9,6 +9,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "daemon/hands/executor/stop.hpp"
+
 namespace kubexm::hands {
 
 /// The one thread on which everything that touches the host or the journal happens, in order.
@@ -17,11 +19,10 @@ namespace kubexm::hands {
 class Worker {
 public:
     using Look = std::move_only_function<void()>;
-    using Plan = std::move_only_function<void(const std::stop_token&)>;
+    using Plan = std::move_only_function<void(const Stop&)>;
 
     Worker();
-    /// Asks a running plan to stop at its next step, drops what waits, and waits for the thread.
-    ~Worker();
+    ~Worker() { finish(); }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
@@ -31,6 +32,10 @@ public:
     bool plan(Plan plan);
     /// Any thread. The running plan stops at its next step boundary.
     void stop_plan();
+
+    /// Asks a running plan to leave at its next step, drops what waits, and waits for the thread:
+    /// nothing of this worker runs any more afterwards. The owner's thread.
+    void finish();
 
     /// Any thread. False: the thread is stuck in one piece of work for longer than any may take.
     bool alive() const;

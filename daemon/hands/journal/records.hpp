@@ -62,7 +62,7 @@ struct AuditRecord {
     std::int64_t at = 0;
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
-    std::string event;   // "plan accepted", "refused", "step applied", ...
+    std::string event;   // "plan offered", "refused", ...
     std::string detail;  // never a secret
     std::string chain;   // SHA-256 over the previous record's chain and this record
 };

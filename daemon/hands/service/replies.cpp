@@ -19,6 +19,16 @@ wire::PlanSummary summary_of(const PlanRecord& record) {
         record.last_error, record.started_at, record.changed_at};
 }
 
+wire::JournalEntry entry_of(const LedgerEntry& entry) {
+    const auto step = model::step_from_json(entry.step);
+    return {entry.owner, step ? model::text_of(*step) : entry.type + " " + entry.target};
+}
+
+wire::JournalState state_of(const Salvage& found) {
+    return {found.file, static_cast<std::uint32_t>(found.ledger.size()),
+            static_cast<std::uint32_t>(found.plans.size()), found.damage};
+}
+
 std::vector<wire::StepEvent> events_of(const PlanRecord& record) {
     std::vector<wire::StepEvent> events;
     const auto plan = model::plan_from_json(record.document);

@@ -2,6 +2,7 @@
 
 #include "daemon/hands/executor/runner.hpp"
 #include "daemon/hands/journal/records.hpp"
+#include "daemon/hands/journal/salvage.hpp"
 #include "daemon/hands/wire/messages.hpp"
 
 namespace kubexm::hands {
@@ -11,6 +12,8 @@ namespace kubexm::hands {
 wire::Refused refused(const Error& error);
 wire::StepEvent event_of(const Report& report);
 wire::PlanSummary summary_of(const PlanRecord& record);
+wire::JournalEntry entry_of(const LedgerEntry& entry);
+wire::JournalState state_of(const Salvage& found);
 /// The events of a plan that ran earlier, as far as its record tells.
 std::vector<wire::StepEvent> events_of(const PlanRecord& record);
 

@@ -21,15 +21,18 @@ public:
     struct Options {
         uid_t front_uid = 0;  // besides root, the only one who may speak
         std::string program;  // "kubexm-hands 0.1.0"
+        /// Told whenever it becomes known that plans can be carried out, or why not.
+        std::function<void(const Result<>&)> on_health;
     };
 
     Service(Loop& loop, Worker& worker, Executor& executor, Options options);
 
     /// Takes connections from a listening SOCK_SEQPACKET socket.
     Result<> listen(Fd socket);
-    /// Goes on with a plan that an earlier process was interrupted in, if there is one, and says on
-    /// the loop's thread when that is over.
-    void recover(std::move_only_function<void(Result<>)> recovered);
+    /// Goes on with a plan that an earlier process was interrupted in, if there is one, and tells
+    /// `on_health` when that is over. Tries again by itself where the journal has a fault that may
+    /// pass.
+    void recover();
 
 private:
     void accept_connection();
@@ -42,15 +45,20 @@ private:
     void answer(Session& session, const wire::Cancel& request);
     void answer(Session& session, const wire::Undo& request);
     void answer(Session& session, const wire::History& request);
+    void answer(Session& session, const wire::Journal& request);
+    void tell_journal(std::uint64_t session);
 
     using Accept = std::move_only_function<Result<PlanRecord>()>;
     void queue_plan(Session& session, bool replace, Accept accept);
-    void carry_out(const PlanRecord& record, const std::stop_token& stop);
+    Result<> go_on(const Stop& stop);
+    Result<> carry_out(const PlanRecord& record, const Stop& stop);
+    void begin_events(const std::string& plan_id);
 
     // From the worker's thread to the loop's.
     void tell(std::uint64_t session, wire::Reply reply);
     void on_report(const wire::StepEvent& event);
     void on_end(const wire::PlanSummary& summary);
+    void on_health(const Result<>& outcome);
 
     Session* find(std::uint64_t number);
     void drop_later(std::uint64_t number);
@@ -66,6 +74,10 @@ private:
     std::string current_plan_;                     // running, or the last that ran
     std::vector<wire::StepEvent> current_events_;  // of that plan, for those who follow later
     std::optional<wire::PlanSummary> current_end_;
+    Loop::Handle retry_;
+    std::chrono::milliseconds retry_delay_{};
 };
+
+inline Caller caller_of(const Session& session) { return {session.peer().uid, session.peer().pid}; }
 
 }  // namespace kubexm::hands

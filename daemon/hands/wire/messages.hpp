@@ -1,13 +1,16 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/base/names.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::wire {
@@ -97,7 +100,19 @@ struct History {
     static void fields(auto& self, auto&& visit) { visit("limit", self.limit); }
 };
 
-using Request = std::variant<Hello, Observe, Preview, Apply, Follow, Cancel, Undo, History>;
+enum class JournalAction { show, restore, discard };
+
+/// Look at the journal, or decide about a damaged one (root only): one JournalEntry for everything
+/// of ours on the host, then JournalState.
+struct Journal {
+    static constexpr std::string_view kType = "journal";
+    JournalAction action = JournalAction::show;
+
+    static void fields(auto& self, auto&& visit) { visit("action", self.action); }
+};
+
+using Request =
+    std::variant<Hello, Observe, Preview, Apply, Follow, Cancel, Undo, History, Journal>;
 
 // --- replies
 
@@ -197,13 +212,39 @@ struct Observation {
     }
 };
 
+struct JournalEntry {
+    static constexpr std::string_view kType = "journal-entry";
+    std::string owner;
+    std::string text;
+
+    static void fields(auto& self, auto&& visit) {
+        visit("owner", self.owner);
+        visit("text", self.text);
+    }
+};
+
+struct JournalState {
+    static constexpr std::string_view kType = "journal-state";
+    std::string file;  // the damaged one that waits for a decision; empty: the journal is sound
+    std::uint32_t entries = 0;
+    std::uint32_t plans = 0;
+    std::vector<std::string> damage;  // what of the damaged one could not be read
+
+    static void fields(auto& self, auto&& visit) {
+        visit("file", self.file);
+        visit("entries", self.entries);
+        visit("plans", self.plans);
+        visit("damage", self.damage);
+    }
+};
+
 struct End {
     static constexpr std::string_view kType = "end";
     static void fields(auto&, auto&&) {}
 };
 
-using Reply =
-    std::variant<Hello, Refused, Accepted, StepPreview, StepEvent, PlanSummary, Observation, End>;
+using Reply = std::variant<Hello, Refused, Accepted, StepPreview, StepEvent, PlanSummary,
+                           Observation, JournalEntry, JournalState, End>;
 
 std::string pack(const Request& request);
 std::string pack(const Reply& reply);
@@ -213,3 +254,16 @@ Result<Request> unpack_request(std::string_view frame);
 Result<Reply> unpack_reply(std::string_view frame);
 
 }  // namespace kubexm::wire
+
+namespace kubexm {
+
+template <>
+struct Names<wire::JournalAction> {
+    static constexpr std::array<std::pair<wire::JournalAction, std::string_view>, 3> kAll{{
+        {wire::JournalAction::show, "show"},
+        {wire::JournalAction::restore, "restore"},
+        {wire::JournalAction::discard, "discard"},
+    }};
+};
+
+}  // namespace kubexm

@@ -14,9 +14,9 @@ TEST(Worker, DoesPlansOneAfterTheOther) {
     {
         Worker worker;
         for (int i = 0; i < 3; ++i) {
-            EXPECT_TRUE(worker.plan([&order, i](const std::stop_token&) { order.push_back(i); }));
+            EXPECT_TRUE(worker.plan([&order, i](const Stop&) { order.push_back(i); }));
         }
-        worker.plan([&](const std::stop_token&) { done.set_value(); });
+        worker.plan([&](const Stop&) { done.set_value(); });
         done.get_future().wait();
     }
     EXPECT_EQ(order, (std::vector{0, 1, 2}));
@@ -29,7 +29,7 @@ TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
     bool looked = false;
     bool seen_in_plan = false;
     std::promise<void> ended;
-    worker.plan([&](const std::stop_token&) {
+    worker.plan([&](const Stop&) {
         began.set_value();
         asked.get_future().wait();
         worker.serve_looks();
@@ -47,12 +47,11 @@ TEST(Worker, StopReachesTheRunningPlanAndNotTheNext) {
     Worker worker;
     std::promise<void> began;
     std::promise<bool> next_stopped;
-    worker.plan([&](const std::stop_token& stop) {
+    worker.plan([&](const Stop& stop) {
         began.set_value();
-        while (!stop.stop_requested()) std::this_thread::yield();
+        while (!stop.cancel.stop_requested()) std::this_thread::yield();
     });
-    worker.plan(
-        [&](const std::stop_token& stop) { next_stopped.set_value(stop.stop_requested()); });
+    worker.plan([&](const Stop& stop) { next_stopped.set_value(stop.cancel.stop_requested()); });
     began.get_future().wait();
     worker.stop_plan();
     EXPECT_FALSE(next_stopped.get_future().get());
@@ -62,13 +61,13 @@ TEST(Worker, RefusesAPlanTooMany) {
     Worker worker;
     std::promise<void> began;
     std::promise<void> release;
-    worker.plan([&](const std::stop_token&) {
+    worker.plan([&](const Stop&) {
         began.set_value();
         release.get_future().wait();
     });
     began.get_future().wait();
     int taken = 0;
-    while (taken < 100 && worker.plan([](const std::stop_token&) {})) ++taken;
+    while (taken < 100 && worker.plan([](const Stop&) {})) ++taken;
     release.set_value();
     EXPECT_EQ(taken, 4);
 }

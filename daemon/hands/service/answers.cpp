@@ -1,0 +1,134 @@
+#include "daemon/hands/service/service.hpp"
+
+#include <fmt/format.h>
+
+#include "daemon/hands/service/replies.hpp"
+
+// The answers to what is asked. What needs the host or the journal happens on the worker's thread.
+
+namespace kubexm::hands {
+
+void Service::answer(Session& session, const wire::Hello& hello) {
+    if (hello.protocol != wire::kProtocol) {
+        return session.send(refused(
+            {Code::invalid,
+             fmt::format("{} speaks protocol {}, {} speaks {}: install the same version "
+                         "of both and restart them",
+                         options_.program, wire::kProtocol, hello.program, hello.protocol)}));
+    }
+    session.greeted = true;
+    session.send(wire::Hello{wire::kProtocol, options_.program});
+}
+
+void Service::answer(Session& session, const wire::Observe&) {
+    worker_.look([this, number = session.number(), running = current_end_ ? "" : current_plan_] {
+        wire::Observation seen;
+        for (const std::string& name : executor_.allowed().units) {
+            auto unit = executor_.unit(name);
+            if (!unit) return tell(number, refused(unit.error()));
+            seen.units.push_back({name, unit->active, unit->enablement});
+        }
+        auto owners = executor_.owners();
+        if (!owners) return tell(number, refused(owners.error()));
+        seen.owners = *std::move(owners);
+        seen.running_plan = running;
+        tell(number, std::move(seen));
+    });
+}
+
+void Service::answer(Session& session, wire::Preview request) {
+    worker_.look([this, number = session.number(), caller = caller_of(session),
+                  plan = std::move(request.plan)] {
+        if (auto good = executor_.check(plan, caller); !good)
+            return tell(number, refused(good.error()));
+        for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
+            auto seen = executor_.foresee(plan.steps[i]);
+            if (!seen) return tell(number, refused(seen.error()));
+            tell(number, wire::StepPreview{i, seen->holds, model::text_of(plan.steps[i]),
+                                           std::move(seen->diff)});
+        }
+        tell(number, wire::End{});
+    });
+}
+
+void Service::answer(Session& session, wire::Apply request, std::vector<Fd> descriptors) {
+    if (descriptors.size() != request.contents.size()) {
+        const Error wrong{Code::invalid, "as many descriptors as contents must come along"};
+        worker_.look([this, caller = caller_of(session), wrong] {
+            executor_.audit_refusal(caller, wrong.what);
+        });
+        return session.send(refused(wrong));
+    }
+    std::vector<Content> contents;
+    for (std::size_t i = 0; i < descriptors.size(); ++i) {
+        contents.push_back({std::move(request.contents[i]), std::move(descriptors[i])});
+    }
+    queue_plan(session, request.replace,
+               [this, caller = caller_of(session), plan = std::move(request.plan),
+                contents = std::move(contents)]() mutable {
+                   return executor_.accept(plan, contents, caller);
+               });
+}
+
+void Service::answer(Session& session, const wire::Undo& request) {
+    queue_plan(session, true, [this, caller = caller_of(session), request] {
+        return executor_.accept_undo(request.id, request.owner, caller);
+    });
+}
+
+void Service::answer(Session& session, const wire::Follow& request) {
+    if (request.plan_id == current_plan_) {
+        for (const wire::StepEvent& event : current_events_) session.send(event);
+        if (current_end_) return session.send(*current_end_);
+        session.following = request.plan_id;
+        return;
+    }
+    worker_.look([this, number = session.number(), id = request.plan_id] {
+        auto record = executor_.plan(id);
+        if (!record) return tell(number, refused(record.error()));
+        for (wire::StepEvent& event : events_of(*record)) tell(number, std::move(event));
+        tell(number, summary_of(*record));
+    });
+}
+
+void Service::answer(Session& session, const wire::Cancel& request) {
+    if (request.plan_id != current_plan_ || current_end_) {
+        return session.send(
+            refused({Code::not_found, fmt::format("plan {} does not run", request.plan_id)}));
+    }
+    worker_.stop_plan();
+    session.send(wire::Accepted{request.plan_id});
+}
+
+void Service::answer(Session& session, const wire::History& request) {
+    worker_.look([this, number = session.number(), limit = request.limit] {
+        auto records = executor_.history(limit);
+        if (!records) return tell(number, refused(records.error()));
+        for (const PlanRecord& record : *records) tell(number, summary_of(record));
+        tell(number, wire::End{});
+    });
+}
+
+/// A person looks at the journal, or decides about a damaged one.
+void Service::answer(Session& session, const wire::Journal& request) {
+    worker_.look([this, number = session.number(), caller = caller_of(session), request] {
+        if (request.action != wire::JournalAction::show) {
+            const bool restore = request.action == wire::JournalAction::restore;
+            auto decided = executor_.decide(
+                restore ? Executor::Decision::restore : Executor::Decision::discard, caller);
+            if (!decided) return tell(number, refused(decided.error()));
+            loop_.post([this] { recover(); });
+        }
+        tell_journal(number);
+    });
+}
+
+/// Worker thread.
+void Service::tell_journal(std::uint64_t session) {
+    auto found = executor_.journal();
+    if (!found) return tell(session, refused(found.error()));
+    for (const LedgerEntry& entry : found->ledger) tell(session, entry_of(entry));
+    tell(session, state_of(*found));
+}
+
+}  // namespace kubexm::hands

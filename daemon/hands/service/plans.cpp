@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "daemon/base/log.hpp"
+#include "daemon/hands/service/replies.hpp"
+#include "daemon/hands/service/service.hpp"
+
+// Plans on their way through the worker: one at a time, an interrupted one before all others.
+
+namespace kubexm::hands {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds kFirstRetry = 1s;
+constexpr std::chrono::milliseconds kSlowestRetry = 60s;
+
+/// A full disk, an I/O error and a read-only file system may pass; damage and another process that
+/// has the journal do not.
+bool may_pass(Code code) { return code != Code::corrupt && code != Code::conflict; }
+
+Stop cancelled(const Stop& stop) {
+    std::stop_source now;
+    now.request_stop();
+    return {now.get_token(), stop.leave};
+}
+
+}  // namespace
+
+/// A plan waits for the one that runs; with `replace` that one stops at its next step.
+void Service::queue_plan(Session& session, bool replace, Accept accept) {
+    if (replace) worker_.stop_plan();
+    const bool queued = worker_.plan([this, number = session.number(), replace,
+                                      accept = std::move(accept)](const Stop& stop) mutable {
+        auto ready = go_on(replace ? cancelled(stop) : stop);
+        auto record = ready ? accept() : std::unexpected(ready.error());
+        if (!record) return tell(number, refused(record.error()));
+        begin_events(record->id);
+        tell(number, wire::Accepted{record->id});
+        carry_out(*record, stop);
+    });
+    if (!queued)
+        session.send(refused({Code::exhausted, "too many plans wait already: try again later"}));
+}
+
+void Service::recover() {
+    worker_.plan([this](const Stop& stop) {
+        auto outcome = go_on(stop);
+        if (outcome) loop_.post([this] { on_health({}); });
+    });
+}
+
+/// Worker thread. Ends the plan that a crash or a fault of the journal interrupted, if there is
+/// one.
+Result<> Service::go_on(const Stop& stop) {
+    auto record = executor_.interrupted();
+    if (!record) {
+        loop_.post([this, fault = record.error()] { on_health(std::unexpected(fault)); });
+        return std::unexpected(record.error());
+    }
+    if (!*record) return {};
+    log::notice("going on with an interrupted plan", {{"PLAN", (*record)->id}});
+    begin_events((*record)->id);
+    return carry_out(**record, stop);
+}
+
+/// Worker thread.
+Result<> Service::carry_out(const PlanRecord& record, const Stop& stop) {
+    const Runner::Listener listener{
+        .report =
+            [this](const Report& report) {
+                loop_.post([this, event = event_of(report)] { on_report(event); });
+            },
+        .between_steps = [this] { worker_.serve_looks(); },
+    };
+    auto state = executor_.carry_out(record, stop, listener);
+    PlanRecord ended = record;
+    if (auto now = executor_.plan(record.id)) ended = *std::move(now);
+    if (!state) ended.last_error = state.error().what;
+    loop_.post([this, summary = summary_of(ended)] { on_end(summary); });
+    if (state) return {};
+    loop_.post([this, fault = state.error()] { on_health(std::unexpected(fault)); });
+    return std::unexpected(state.error());
+}
+
+/// Worker thread.
+void Service::begin_events(const std::string& plan_id) {
+    loop_.post([this, plan_id] {
+        current_plan_ = plan_id;
+        current_events_.clear();
+        current_end_.reset();
+    });
+}
+
+void Service::on_health(const Result<>& outcome) {
+    options_.on_health(outcome);
+    retry_.reset();
+    if (outcome) {
+        retry_delay_ = kFirstRetry;
+        return;
+    }
+    if (!may_pass(outcome.error().code)) return;
+    auto retry = loop_.after(retry_delay_, [this] { recover(); });
+    if (retry) retry_ = *std::move(retry);
+    retry_delay_ = std::clamp(2 * retry_delay_, kFirstRetry, kSlowestRetry);
+}
+
+}  // namespace kubexm::hands
