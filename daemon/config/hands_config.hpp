@@ -30,6 +30,7 @@ struct HandsConfig {
     LogSettings log;
     std::string state = "/var/lib/kubexm-hands";
     std::string front_user = "kubexm";  // whose plans are taken, besides root's
+    std::string trust = "/etc/kubexm/trusted.sha256";
     Allowed allow;
     Origins origins;
 
@@ -38,11 +39,13 @@ struct HandsConfig {
         visit("log", self.log);
         visit("state", self.state, absolute_path);
         visit("front_user", self.front_user, user_name);
+        visit("trust", self.trust, absolute_path);
         visit("allow", self.allow);
     }
 };
 
-/// As load(), without drop-ins. denied: somebody besides root could have written the file.
+/// As load(), without drop-ins, and with the digests of the file that `trust` names. denied:
+/// somebody besides root could have written the file.
 Result<HandsConfig> load_hands(const std::string& file);
 
 }  // namespace kubexm::config

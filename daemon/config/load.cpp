@@ -9,6 +9,7 @@
 #include "daemon/config/file.hpp"
 #include "daemon/config/hands_config.hpp"
 #include "daemon/config/problems.hpp"
+#include "daemon/config/trust.hpp"
 
 namespace kubexm::config {
 
@@ -75,7 +76,11 @@ Result<HandsConfig> load_hands(const std::string& file) {
     Problems problems;
     problems.begin_file(file);
     apply_file(read_file_of(file, kRoot), config, problems);
-    return outcome(std::move(config), problems);
+    if (!problems.empty()) return problems.error();
+    auto trusted = load_trust(config.trust, kRoot);
+    if (!trusted) return std::unexpected(trusted.error());
+    config.allow.digests = *std::move(trusted);
+    return config;
 }
 
 }  // namespace kubexm::config

@@ -16,6 +16,7 @@ struct AllowList {
     std::vector<std::string> modules;
     std::vector<std::string> executables;
     std::vector<std::string> components;
+    std::map<std::string, std::string> digests;  // "kubelet/v1.34.1/kubelet" to its SHA-256
 
     bool operator==(const AllowList&) const = default;
 };

@@ -76,8 +76,26 @@ std::string target_of(const Step& step) {
                           [](const Unmounted& s) { return s.below; },
                           [](const UnitState& s) { return s.name; },
                           [](const DaemonReload&) { return std::string("systemd"); },
+                          [](const ComponentVersion& s) { return s.component; },
                           [](const TransientUnit& s) { return s.name; },
                           [](const Claim& s) { return s.path; },
+                      },
+                      step);
+}
+
+std::vector<std::string> contents_of(const Step& step) {
+    using Digests = std::vector<std::string>;
+    return std::visit(overloaded{
+                          [](const DataFile& s) { return Digests{s.digest}; },
+                          [](const SecretFile& s) { return Digests{s.digest}; },
+                          [](const ComponentVersion& s) {
+                              Digests digests;
+                              for (const ComponentFile& file : s.files) {
+                                  digests.push_back(file.digest);
+                              }
+                              return digests;
+                          },
+                          [](const auto&) { return Digests{}; },
                       },
                       step);
 }
@@ -103,6 +121,9 @@ std::string text_of(const Step& step) {
             [](const Unmounted& s) { return "unmount everything below " + s.below; },
             [](const UnitState& s) { return unit_text(s); },
             [](const DaemonReload&) { return std::string("let systemd read its units again"); },
+            [](const ComponentVersion& s) {
+                return fmt::format("put {} {} into use", s.component, s.version);
+            },
             [](const TransientUnit& s) {
                 return fmt::format("run {} as {}", fmt::join(s.argv, " "), s.name);
             },

@@ -220,6 +220,39 @@ struct TransientUnit {
     }
 };
 
+/// One file of a component, relative to the directory of its version.
+struct ComponentFile {
+    std::string path;    // "kubelet", "bin/containerd"
+    std::string digest;  // SHA-256 of the content, hexadecimal
+    Mode mode{0755};
+
+    bool operator==(const ComponentFile&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("path", self.path);
+        visit("digest", self.digest);
+        visit("mode", self.mode);
+    }
+};
+
+/// Where components are: /opt/kubexm/<component>/<version>, with a link `current` beside it.
+inline constexpr std::string_view kComponents = "/opt/kubexm";
+
+/// A version of a component is there and in use. Its content comes with the plan; what root does
+/// not trust is refused.
+struct ComponentVersion {
+    static constexpr std::string_view kType = "component-version";
+    std::string component;  // "kubelet"
+    std::string version;    // "v1.34.1"
+    std::vector<ComponentFile> files;
+
+    bool operator==(const ComponentVersion&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("component", self.component);
+        visit("version", self.version);
+        visit("files", self.files);
+    }
+};
+
 /// Something that what we start will make by itself, so that undo knows it is ours.
 struct Claim {
     static constexpr std::string_view kType = "claim";
@@ -231,7 +264,7 @@ struct Claim {
 
 using Step = std::variant<RenderedFile, DataFile, SecretFile, Directory, Symlink, ManagedBlock,
                           AbsentPath, DeletedTree, Sysctl, KernelModule, SwapOff, Unmounted,
-                          UnitState, DaemonReload, TransientUnit, Claim>;
+                          UnitState, DaemonReload, ComponentVersion, TransientUnit, Claim>;
 
 /// "rendered-file", "sysctl", ...
 std::string_view type_of(const Step& step);
@@ -239,6 +272,9 @@ std::string_view type_of(const Step& step);
 /// The object of the step: a path, a unit, a key. Two steps with equal type and target concern
 /// the same object.
 std::string target_of(const Step& step);
+
+/// The digests of the content a step needs, which comes with the plan.
+std::vector<std::string> contents_of(const Step& step);
 
 /// One line for a person: "write /var/lib/kubelet/config.yaml".
 std::string text_of(const Step& step);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <set>
 
 #include "daemon/hands/executor/policy.hpp"
@@ -19,17 +20,28 @@ constexpr std::uint32_t kMostHistory = 200;
 constexpr std::uint32_t kTries = 3;
 constexpr std::int64_t kRearmSeconds = 3600;
 constexpr std::uint64_t kMaxContent = std::uint64_t{4} << 20U;
+constexpr std::uint64_t kMaxBinary = std::uint64_t{1} << 30U;
 constexpr auto kLookDeadline = 20s;
 
-/// The digests of content that the steps of a plan need.
-std::set<std::string> needed_contents(const model::Plan& plan) {
-    std::set<std::string> needed;
+/// The digests of content that the steps of a plan need, and how large each may be.
+std::map<std::string, std::uint64_t> needed_contents(const model::Plan& plan) {
+    std::map<std::string, std::uint64_t> needed;
     for (const model::Step& step : plan.steps) {
-        if (const auto* data = std::get_if<model::DataFile>(&step)) needed.insert(data->digest);
-        if (const auto* secret = std::get_if<model::SecretFile>(&step))
-            needed.insert(secret->digest);
+        const bool binary = std::holds_alternative<model::ComponentVersion>(step);
+        for (const std::string& digest : model::contents_of(step)) {
+            needed.emplace(digest, binary ? kMaxBinary : kMaxContent);
+        }
     }
     return needed;
+}
+
+/// Whether content must come along: a component may be in place already, its step will tell.
+bool must_be_there(const model::Plan& plan, const std::string& digest) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const model::Step& step) {
+        const auto contents = model::contents_of(step);
+        return !std::holds_alternative<model::ComponentVersion>(step) &&
+               std::find(contents.begin(), contents.end(), digest) != contents.end();
+    });
 }
 
 }  // namespace
@@ -105,14 +117,15 @@ Result<> Executor::not_given_up(const model::Plan& plan, Caller caller) {
 Result<> Executor::keep_contents(const model::Plan& plan, std::span<Content> contents) {
     auto needed = needed_contents(plan);
     for (Content& content : contents) {
-        if (!needed.contains(content.digest)) {
+        const auto limit = needed.find(content.digest);
+        if (limit == needed.end()) {
             return fail(Code::invalid, "content came along that no step of the plan needs");
         }
-        auto kept = vault_->keep(content.bytes.get(), content.digest, kMaxContent);
+        auto kept = vault_->keep(content.bytes.get(), content.digest, limit->second);
         if (!kept) return kept;
     }
-    for (const std::string& digest : needed) {
-        if (!vault_->has(digest)) {
+    for (const auto& [digest, limit] : needed) {
+        if (!vault_->has(digest) && must_be_there(plan, digest)) {
             return fail(Code::invalid,
                         fmt::format("the content with SHA-256 {} did not come along", digest));
         }

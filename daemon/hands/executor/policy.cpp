@@ -119,10 +119,59 @@ bool is_digest(const std::string& text) {
     return text.size() == 64 && std::all_of(text.begin(), text.end(), hex);
 }
 
-Result<> content_allowed(const AllowList& allow, std::string_view type, const std::string& path,
-                         const std::string& digest) {
-    if (!is_digest(digest)) return fail(Code::invalid, "the digest is not a SHA-256");
-    return path_allowed(allow, type, path);
+/// What is made belongs to root and nobody else may write it: a plan must not be able to give a
+/// directory that root obeys to whoever sent the plan.
+Result<> access_allowed(const model::Access& access, std::uint32_t never) {
+    if (access.uid == 0 && (access.mode.bits & (07022U | never)) == 0) return {};
+    return fail(Code::denied,
+                fmt::format("owner {} and mode {:04o}; expected root, no special bits, and that "
+                            "nobody else may write",
+                            access.uid, access.mode.bits));
+}
+
+Result<> file_allowed(const AllowList& allow, const auto& step) {
+    constexpr std::uint32_t kExecute = 0111;  // content from outside is never a program
+    if (!is_digest(step.digest)) return fail(Code::invalid, "the digest is not a SHA-256");
+    if (auto good = access_allowed(step.access, kExecute); !good) return good;
+    return path_allowed(allow, step.kType, step.path);
+}
+
+Result<> directory_allowed(const AllowList& allow, const model::Directory& step) {
+    if (auto good = access_allowed(step.access, 0); !good) return good;
+    return path_allowed(allow, step.kType, step.path);
+}
+
+/// One name in a directory: no way out, nothing hidden, and not the link beside the versions.
+bool is_version(const std::string& text) {
+    const auto plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '+' || c == '_';
+    };
+    return !text.empty() && text.size() <= 64 && text.front() != '.' && text != "current" &&
+           std::all_of(text.begin(), text.end(), plain);
+}
+
+Result<> trusted(const AllowList& allow, const model::ComponentVersion& step,
+                 const model::ComponentFile& file) {
+    if (auto plain = plain_path("/" + file.path); !plain) return plain;
+    if ((file.mode.bits & ~0755U) != 0) {
+        return fail(Code::denied, fmt::format("mode {:04o} of {}; expected no more than 0755",
+                                              file.mode.bits, file.path));
+    }
+    const std::string name = fmt::format("{}/{}/{}", step.component, step.version, file.path);
+    const auto entry = allow.digests.find(name);
+    if (entry != allow.digests.end() && entry->second == file.digest) return {};
+    return fail(Code::denied, fmt::format("root's list of trusted digests has no line \"{}  {}\"",
+                                          file.digest, name));
+}
+
+Result<> component_allowed(const AllowList& allow, const model::ComponentVersion& step) {
+    if (auto good = listed(allow.components, step.component, "components"); !good) return good;
+    if (!is_version(step.version)) return fail(Code::invalid, "the version is not a plain name");
+    if (step.files.empty()) return fail(Code::invalid, "the component has no files");
+    for (const model::ComponentFile& file : step.files) {
+        if (auto good = trusted(allow, step, file); !good) return good;
+    }
+    return {};
 }
 
 Result<> step_permitted(const model::Step& step, const AllowList& allow) {
@@ -130,9 +179,9 @@ Result<> step_permitted(const model::Step& step, const AllowList& allow) {
     return std::visit(
         overloaded{
             [&](const RenderedFile& s) { return document_allowed(allow, s.document); },
-            [&](const DataFile& s) { return content_allowed(allow, s.kType, s.path, s.digest); },
-            [&](const SecretFile& s) { return content_allowed(allow, s.kType, s.path, s.digest); },
-            [&](const Directory& s) { return path_allowed(allow, s.kType, s.path); },
+            [&](const DataFile& s) { return file_allowed(allow, s); },
+            [&](const SecretFile& s) { return file_allowed(allow, s); },
+            [&](const Directory& s) { return directory_allowed(allow, s); },
             [&](const Symlink& s) { return path_allowed(allow, s.kType, s.path); },
             [&](const ManagedBlock& s) { return block_allowed(allow, s); },
             [&](const AbsentPath& s) { return path_allowed(allow, s.kType, s.path); },
@@ -143,6 +192,7 @@ Result<> step_permitted(const model::Step& step, const AllowList& allow) {
             [&](const Unmounted& s) { return path_allowed(allow, s.kType, s.below); },
             [&](const UnitState& s) { return unit_allowed(allow, s.name); },
             [&](const DaemonReload& s) { return all_units_allowed(allow, s.units); },
+            [&](const ComponentVersion& s) { return component_allowed(allow, s); },
             [&](const TransientUnit& s) { return command_allowed(allow, s); },
             [&](const Claim& s) { return path_allowed(allow, s.kType, s.path); },
         },

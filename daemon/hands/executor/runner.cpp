@@ -22,12 +22,6 @@ std::vector<LedgerEntry> in_undo_order(std::vector<LedgerEntry> entries) {
     return entries;
 }
 
-std::vector<std::string> contents_of(const model::Step& step) {
-    if (const auto* data = std::get_if<model::DataFile>(&step)) return {data->digest};
-    if (const auto* secret = std::get_if<model::SecretFile>(&step)) return {secret->digest};
-    return {};
-}
-
 bool wants_stop(const Stop& stop) {
     return stop.cancel.stop_requested() || stop.leave.stop_requested();
 }
@@ -172,7 +166,11 @@ Result<> Runner::forget_unused_content() {
     };
     for (const LedgerEntry& entry : *entries) {
         if (auto image = image_from_json(entry.pre_image)) want(hands::contents_of(*image));
-        if (auto step = model::step_from_json(entry.step)) want(contents_of(*step));
+        auto step = model::step_from_json(entry.step);
+        // A component that is in place is not kept twice.
+        if (step && !std::holds_alternative<model::ComponentVersion>(*step)) {
+            want(model::contents_of(*step));
+        }
     }
     return parts_.vault.keep_only(wanted);
 }

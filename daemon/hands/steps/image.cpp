@@ -23,12 +23,14 @@ std::vector<std::string> contents_of(const Image& image) {
     const auto of_path = [](const PathImage& path) {
         return path.digest.empty() ? std::vector<std::string>{} : std::vector{path.digest};
     };
-    return std::visit(overloaded{
-                          [&](const PathImage& path) { return of_path(path); },
-                          [&](const BlockImage& block) { return of_path(block.file); },
-                          [](const auto&) { return std::vector<std::string>{}; },
-                      },
-                      image);
+    return std::visit(
+        overloaded{
+            [&](const PathImage& path) { return of_path(path); },
+            [&](const BlockImage& block) { return of_path(block.file); },
+            [&](const ComponentImage& component) { return of_path(component.current); },
+            [](const auto&) { return std::vector<std::string>{}; },
+        },
+        image);
 }
 
 }  // namespace kubexm::hands

@@ -97,6 +97,21 @@ struct ClaimImage {
     }
 };
 
+/// A component before us: the directory of its versions, what was in it, and which was in use.
+struct ComponentImage {
+    static constexpr std::string_view kType = "component";
+    PathImage home;
+    PathImage current;
+    std::vector<std::string> entries;
+
+    bool operator==(const ComponentImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("home", self.home);
+        visit("current", self.current);
+        visit("entries", self.entries);
+    }
+};
+
 /// Nothing that could be given back.
 struct NoImage {
     static constexpr std::string_view kType = "none";
@@ -105,8 +120,8 @@ struct NoImage {
     static void fields(auto&, auto&&) {}
 };
 
-using Image =
-    std::variant<NoImage, PathImage, BlockImage, ValueImage, UnitImage, UnitsImage, ClaimImage>;
+using Image = std::variant<NoImage, PathImage, BlockImage, ValueImage, UnitImage, UnitsImage,
+                           ClaimImage, ComponentImage>;
 
 std::string to_json(const Image& image);
 /// corrupt: the ledger holds something we did not write.

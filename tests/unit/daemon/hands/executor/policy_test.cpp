@@ -18,7 +18,9 @@ AllowList allow() {
             .units = {"kubelet.service"},
             .sysctls = {"net.ipv4.ip_forward", "net.bridge.*"},
             .modules = {"overlay"},
-            .executables = {"/usr/local/bin/kubelet"}};
+            .executables = {"/usr/local/bin/kubelet"},
+            .components = {"kubelet"},
+            .digests = {{"kubelet/v1.34.1/kubelet", kDigest}}};
 }
 
 Result<> judged(Step step) { return permitted({"p", "o", {std::move(step)}}, allow()); }
@@ -37,6 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Sysctl{"net.bridge.bridge-nf-call-iptables", "1"}, KernelModule{"overlay"},
                     SwapOff{}, UnitState{.name = "kubelet.service", .active = true},
                     DaemonReload{{"kubelet.service"}},
+                    ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", kDigest, {0755}}}},
                     TransientUnit{
                         "kubexm-probe.service", {"/usr/local/bin/kubelet", "--version"}, 10}));
 
@@ -88,6 +91,30 @@ INSTANTIATE_TEST_SUITE_P(
         Escape{TransientUnit{"kubexm-x.service", {"/bin/sh", "-c", "id"}, 1}, Code::denied},
         Escape{TransientUnit{"ssh.service", {"/usr/local/bin/kubelet"}, 1}, Code::denied},
         Escape{TransientUnit{"kubexm-x.service", {}, 1}, Code::invalid},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {{04755}}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {{0755}}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {{0666}}},
+               Code::denied},
+        Escape{Directory{"/etc/kubernetes/manifests", {{0755}, 1000, 0}}, Code::denied},
+        Escape{Directory{"/etc/kubernetes/manifests", {{0777}}}, Code::denied},
+        Escape{Directory{"/etc/kubernetes/manifests", {{02755}}}, Code::denied},
+        Escape{ComponentVersion{"sshd", "v1.34.1", {{"kubelet", kDigest, {0755}}}}, Code::denied},
+        Escape{ComponentVersion{"kubelet", "v2", {{"kubelet", kDigest, {0755}}}}, Code::denied},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {{"kubectl", kDigest, {0755}}}},
+               Code::denied},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", std::string(64, 'b'), {0755}}}},
+               Code::denied},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", kDigest, {04755}}}},
+               Code::denied},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {{"../x/kubelet", kDigest, {0755}}}},
+               Code::invalid},
+        Escape{ComponentVersion{"kubelet", "../v1.34.1", {{"kubelet", kDigest, {0755}}}},
+               Code::invalid},
+        Escape{ComponentVersion{"kubelet", "current", {{"kubelet", kDigest, {0755}}}},
+               Code::invalid},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {}}, Code::invalid},
         Escape{Unmounted{"/"}, Code::invalid}, Escape{Claim{"/home"}, Code::denied}));
 
 }  // namespace
