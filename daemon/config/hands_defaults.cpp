@@ -26,7 +26,7 @@ std::map<std::string, Paths> paths_of_a_node() {
           "/etc/systemd/system/containerd.service.d", "/var/lib/kubelet", "/var/lib/kube-proxy",
           "/opt/kubexm", "/run/kubexm"}},
         {std::string(model::Symlink::kType), {"/etc/kubernetes/pki", "/var/lib/kubelet/pki"}},
-        {std::string(model::ManagedBlock::kType), {"/etc/hosts", "/etc/fstab"}},
+        {std::string(model::ManagedBlock::kType), {"/etc/hosts"}},
         {std::string(model::AbsentPath::kType), ours},
         {std::string(model::DeletedTree::kType), ours},
         {std::string(model::Unmounted::kType),
