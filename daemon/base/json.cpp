@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace kubexm {
 
@@ -24,10 +26,19 @@ public:
     bool number_float(number_float_t, const string_t&) override { return count(); }
     bool string(string_t&) override { return count(); }
     bool binary(binary_t&) override { return count(); }
-    bool key(string_t&) override { return count(); }
-    bool start_object(std::size_t) override { return enter(); }
+    bool key(string_t& name) override {
+        if (members_.back().insert(name).second) return count();
+        return refuse("a member is given twice");  // readers would not agree on which one counts
+    }
+    bool start_object(std::size_t) override {
+        members_.emplace_back();
+        return enter();
+    }
     bool start_array(std::size_t) override { return enter(); }
-    bool end_object() override { return leave(); }
+    bool end_object() override {
+        members_.pop_back();
+        return leave();
+    }
     bool end_array() override { return leave(); }
     bool parse_error(std::size_t position, const std::string&, const json::exception&) override {
         return refuse(fmt::format("not JSON: byte {} was not expected", position));
@@ -56,6 +67,7 @@ private:
     const JsonLimits& limits_;
     std::size_t values_ = 0;
     int depth_ = 0;
+    std::vector<std::set<std::string>> members_;  // of the objects we are in
 };
 
 }  // namespace

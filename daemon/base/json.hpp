@@ -14,8 +14,8 @@ struct JsonLimits {
     std::size_t max_values = 2000;  // objects, lists, members and elements together
 };
 
-/// Parses what may come from anybody. invalid: not JSON, or beyond a limit; the message names the
-/// place or the limit and never quotes the input, which may hold a secret.
+/// Parses what may come from anybody. invalid: not JSON, a member given twice, or beyond a limit;
+/// the message names the place or the limit and never quotes the input, which may hold a secret.
 Result<nlohmann::json> parse_json(std::string_view text, const JsonLimits& limits);
 
 }  // namespace kubexm

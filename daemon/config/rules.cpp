@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 
+#include "daemon/model/denied_sysctls.hpp"
+
 namespace kubexm::config {
 
 namespace {
@@ -81,7 +83,7 @@ std::string_view sysctl_pattern(std::string_view text) {
     const bool right = text.size() <= 255 && (text.contains('.')) &&
                        all_parts(key, '.', [](auto part) { return is_word(part, "_-", 64); });
     if (!right) return "a sysctl key, net.ipv4.ip_forward, or all below one, fs.inotify.*";
-    if (is_denied_sysctl(text)) {
+    if (model::is_denied_sysctl(text)) {
         return "none of the keys that make the kernel run programs or give up its protections";
     }
     return "";

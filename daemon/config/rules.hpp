@@ -23,8 +23,4 @@ std::string_view component_name(std::string_view text);
 /// are denied.
 std::string_view sysctl_pattern(std::string_view text);
 
-/// Whether the pattern means a key that nobody may set through us, whatever a configuration says:
-/// those that make the kernel run a program, load code, or give up a protection of its own.
-bool is_denied_sysctl(std::string_view pattern);
-
 }  // namespace kubexm::config

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "daemon/base/overloaded.hpp"
+#include "daemon/base/text.hpp"
+#include "daemon/hands/executor/rules.hpp"
+#include "daemon/hands/render/render.hpp"
 
 namespace kubexm::hands {
 
@@ -12,66 +15,8 @@ namespace {
 
 using model::AllowList;
 
-/// Absolute, in its shortest spelling, without characters that would fool a person or a line-wise
-/// file.
-Result<> plain_path(const std::string& path) {
-    const bool control = std::any_of(path.begin(), path.end(),
-                                     [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    const std::string slashed = path + "/";
-    if (path.size() < 2 || path.size() > 1024 || path.front() != '/' || path.back() == '/' ||
-        control || slashed.contains("//") || slashed.contains("/./") || slashed.contains("/../")) {
-        return fail(Code::invalid, "the path is not a plain absolute path");
-    }
-    return {};
-}
-
-/// The directory itself is nobody's to replace or delete, only what is below it; an entry that
-/// names a file allows just that file.
-bool below(const std::string& path, const std::string& allowed) {
-    return path == allowed || path.starts_with(allowed + "/");
-}
-
-Result<> path_allowed(const AllowList& allow, std::string_view type, const std::string& path) {
-    if (auto plain = plain_path(path); !plain) return plain;
-    const auto list = allow.directories.find(std::string(type));
-    if (list != allow.directories.end()) {
-        for (const std::string& allowed : list->second) {
-            if (below(path, allowed)) return {};
-        }
-    }
-    return fail(Code::denied,
-                fmt::format("{} is not below a directory of allow.directories.{}", path, type));
-}
-
-Result<> listed(const std::vector<std::string>& list, const std::string& wanted,
-                std::string_view key) {
-    if (std::find(list.begin(), list.end(), wanted) != list.end()) return {};
-    return fail(Code::denied, fmt::format("{} is not in allow.{}", wanted, key));
-}
-
 Result<> unit_allowed(const AllowList& allow, const std::string& unit) {
     return listed(allow.units, unit, "units");
-}
-
-bool sysctl_matches(const std::string& key, const std::string& entry) {
-    if (!entry.ends_with(".*")) return key == entry;
-    return key.starts_with(entry.substr(0, entry.size() - 1));
-}
-
-Result<> sysctl_allowed(const AllowList& allow, const std::string& key, const std::string& value) {
-    const auto plain = [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
-    };
-    const auto printable = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
-    if (key.empty() || !std::all_of(key.begin(), key.end(), plain) || key.contains("..") ||
-        key.front() == '.' || key.back() == '.' ||
-        !std::all_of(value.begin(), value.end(), printable)) {
-        return fail(Code::invalid, "the key or value is not that of a sysctl");
-    }
-    for (const std::string& entry : allow.sysctls) {
-        if (sysctl_matches(key, entry)) return {};
-    }
-    return fail(Code::denied, fmt::format("{} is not in allow.sysctls", key));
 }
 
 Result<> all_units_allowed(const AllowList& allow, const std::vector<std::string>& units) {
@@ -81,6 +26,8 @@ Result<> all_units_allowed(const AllowList& allow, const std::vector<std::string
     return {};
 }
 
+/// Rendering is pure and validates every parameter: what cannot be rendered is refused before the
+/// steps in front of it have changed anything.
 Result<> document_allowed(const AllowList& allow, const model::Document& document) {
     if (const auto* file = std::get_if<model::SysctlFile>(&document)) {
         for (const model::Pair& pair : file->values) {
@@ -92,52 +39,61 @@ Result<> document_allowed(const AllowList& allow, const model::Document& documen
             if (auto good = listed(allow.modules, name, "modules"); !good) return good;
         }
     }
+    auto rendered = render(document);
+    if (!rendered) return std::unexpected(rendered.error());
     return {};
 }
 
+Result<> directory_allowed(const AllowList& allow, const model::Directory& step) {
+    if (auto good = access_allowed(step.access, kMostOfDirectory); !good) return good;
+    return path_allowed(allow, step.kType, step.path);
+}
+
+/// Where a link leads is looked at as well: programs of root follow it and write there.
+Result<> link_allowed(const AllowList& allow, const model::Symlink& step) {
+    if (auto good = path_allowed(allow, step.kType, step.path); !good) return good;
+    const std::string directory = step.path.substr(0, step.path.rfind('/') + 1);
+    const bool absolute = step.target.starts_with('/');
+    return path_allowed(allow, step.kType, absolute ? step.target : directory + step.target);
+}
+
 Result<> block_allowed(const AllowList& allow, const model::ManagedBlock& step) {
+    // A mark of ours inside the block would end it early, and undo would leave the rest behind.
     const auto one_line = [](const std::string& text) {
-        return text.find_first_of("\n\r") == std::string::npos;
+        return text.find_first_of("\n\r") == std::string::npos && !text.starts_with("# kubexm ");
     };
-    if (!one_line(step.name) || !std::all_of(step.lines.begin(), step.lines.end(), one_line)) {
-        return fail(Code::invalid, "a line of the block is more than one line");
+    if (!is_plain(step.name) || !std::all_of(step.lines.begin(), step.lines.end(), one_line)) {
+        return fail(Code::invalid,
+                    "the name or a line of the block is more than one line, or "
+                    "looks like the end of a block");
     }
     return path_allowed(allow, step.kType, step.path);
 }
 
+/// A name for a unit that nobody else has: not one of our own, and no instance of a template.
+bool is_transient_name(std::string_view name) {
+    const auto plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    };
+    return name.starts_with("kubexm-") && name.ends_with(".service") &&
+           name != "kubexm-hands.service" && name.size() <= 128 &&
+           std::all_of(name.begin(), name.end(), plain);
+}
+
 Result<> command_allowed(const AllowList& allow, const model::TransientUnit& step) {
-    constexpr std::string_view kPrefix = "kubexm-";
-    if (!step.name.starts_with(kPrefix) || !step.name.ends_with(".service")) {
-        return fail(Code::denied, fmt::format("{} is not named kubexm-*.service", step.name));
+    if (!is_transient_name(step.name)) {
+        return fail(Code::denied, fmt::format("{} is not named kubexm-*.service in plain letters, "
+                                              "or is a unit of ours",
+                                              step.name));
     }
     if (step.argv.empty()) return fail(Code::invalid, "there is no command");
     return listed(allow.executables, step.argv.front(), "executables");
 }
 
-bool is_digest(const std::string& text) {
-    const auto hex = [](unsigned char c) { return std::isdigit(c) != 0 || (c >= 'a' && c <= 'f'); };
-    return text.size() == 64 && std::all_of(text.begin(), text.end(), hex);
-}
-
-/// What is made belongs to root and nobody else may write it: a plan must not be able to give a
-/// directory that root obeys to whoever sent the plan.
-Result<> access_allowed(const model::Access& access, std::uint32_t never) {
-    if (access.uid == 0 && (access.mode.bits & (07022U | never)) == 0) return {};
-    return fail(Code::denied,
-                fmt::format("owner {} and mode {:04o}; expected root, no special bits, and that "
-                            "nobody else may write",
-                            access.uid, access.mode.bits));
-}
-
-Result<> file_allowed(const AllowList& allow, const auto& step) {
-    constexpr std::uint32_t kExecute = 0111;  // content from outside is never a program
+template <typename File>
+Result<> content_allowed(const AllowList& allow, const File& step) {
     if (!is_digest(step.digest)) return fail(Code::invalid, "the digest is not a SHA-256");
-    if (auto good = access_allowed(step.access, kExecute); !good) return good;
-    return path_allowed(allow, step.kType, step.path);
-}
-
-Result<> directory_allowed(const AllowList& allow, const model::Directory& step) {
-    if (auto good = access_allowed(step.access, 0); !good) return good;
+    if (auto good = access_allowed(step.access, kMostOfFile); !good) return good;
     return path_allowed(allow, step.kType, step.path);
 }
 
@@ -179,10 +135,10 @@ Result<> step_permitted(const model::Step& step, const AllowList& allow) {
     return std::visit(
         overloaded{
             [&](const RenderedFile& s) { return document_allowed(allow, s.document); },
-            [&](const DataFile& s) { return file_allowed(allow, s); },
-            [&](const SecretFile& s) { return file_allowed(allow, s); },
+            [&](const DataFile& s) { return content_allowed(allow, s); },
+            [&](const SecretFile& s) { return content_allowed(allow, s); },
             [&](const Directory& s) { return directory_allowed(allow, s); },
-            [&](const Symlink& s) { return path_allowed(allow, s.kType, s.path); },
+            [&](const Symlink& s) { return link_allowed(allow, s); },
             [&](const ManagedBlock& s) { return block_allowed(allow, s); },
             [&](const AbsentPath& s) { return path_allowed(allow, s.kType, s.path); },
             [&](const DeletedTree& s) { return path_allowed(allow, s.kType, s.path); },
@@ -204,7 +160,7 @@ Result<> step_permitted(const model::Step& step, const AllowList& allow) {
 Result<> permitted(const model::Plan& plan, const AllowList& allow) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
         if (auto good = step_permitted(plan.steps[i], allow); !good) {
-            return during(fmt::format("step {} ({})", i, model::text_of(plan.steps[i])),
+            return during(fmt::format("step {} ({})", i, printable(model::text_of(plan.steps[i]))),
                           good.error());
         }
     }

@@ -1,6 +1,7 @@
 #include "daemon/hands/executor/runner.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -151,6 +152,12 @@ Result<PlanState> Runner::stopped(const PlanRecord& record, const Stop& stop) {
 }
 
 Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::string_view error) {
+    if (state == PlanState::failed) {
+        // Also what was refused only when it was seen on the host, such as a link in a path.
+        auto audited = parts_.journal.audit(0, ::getpid(), "plan failed",
+                                            fmt::format("{}: {}", record.id, error));
+        if (!audited) return std::unexpected(audited.error());
+    }
     auto recorded = parts_.journal.set_plan_state(record.id, state, record.undoing, error);
     if (!recorded) return std::unexpected(recorded.error());
     return state;

@@ -2,6 +2,8 @@
 
 #include <sys/epoll.h>
 
+#include "daemon/hands/service/replies.hpp"
+
 namespace kubexm::hands {
 
 namespace {
@@ -37,17 +39,15 @@ void Session::on_io(std::uint32_t events) {
 
 void Session::read_one() {
     auto frame = channel_.receive(at_once());
-    if (!frame) {
-        if (frame.error().code != Code::timeout) close(frame.error());
-        return;
-    }
+    if (!frame && frame.error().code == Code::timeout) return;
+    if (!frame) return part(frame.error());
     auto request = wire::unpack_request(frame->text);
-    if (!request) return close(request.error());
+    if (!request) return part(request.error());
     on_request_(*this, *std::move(request), std::move(frame->descriptors));
 }
 
 void Session::send(const wire::Reply& reply) {
-    if (closed_) return;
+    if (closed_ || unheard_) return;
     waiting_.push_back(pack(reply));
     waiting_bytes_ += waiting_.back().size();
     if (waiting_bytes_ > kMaxWaitingBytes) {
@@ -57,20 +57,33 @@ void Session::send(const wire::Reply& reply) {
 }
 
 void Session::write_waiting() {
-    const bool was_full = waiting_.size() > 1;
     while (!waiting_.empty()) {
         auto sent = channel_.send(waiting_.front(), {}, at_once());
-        if (!sent && sent.error().code == Code::timeout) {
-            if (auto again = listen_for(EPOLLIN | EPOLLOUT); !again) close(again.error());
-            return;
+        if (!sent && sent.error().code == Code::timeout) return want_room(true);
+        if (!sent) {
+            // It left, but what it sent before it did is still to be read.
+            unheard_ = true;
+            waiting_.clear();
+            break;
         }
-        if (!sent) return close(sent.error());
         waiting_bytes_ -= waiting_.front().size();
         waiting_.pop_front();
     }
-    if (was_full) {
-        if (auto again = listen_for(EPOLLIN); !again) close(again.error());
-    }
+    want_room(false);
+}
+
+/// Listens for room to write only while something waits for it: there nearly always is some.
+void Session::want_room(bool wanted) {
+    if (wanted == wants_room_) return;
+    wants_room_ = wanted;
+    auto again = listen_for(wanted ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    if (!again) close(again.error());
+}
+
+/// The last word to a client that broke the rules of the wire is why.
+void Session::part(const Error& why) {
+    if (why.code == Code::invalid) send(refused(why));
+    close(why);
 }
 
 /// The owner drops us soon, from outside of our own callbacks.

@@ -34,6 +34,8 @@ private:
     void on_io(std::uint32_t events);
     void read_one();
     void write_waiting();
+    void want_room(bool wanted);
+    void part(const Error& why);
     Result<> listen_for(std::uint32_t events);
     void close(const Error& why);
 
@@ -44,6 +46,8 @@ private:
     Loop::Handle source_;
     std::deque<std::string> waiting_;
     std::size_t waiting_bytes_ = 0;
+    bool wants_room_ = false;
+    bool unheard_ = false;  // nobody reads our replies
     bool closed_ = false;
     OnRequest on_request_;
     OnClose on_close_;

@@ -114,7 +114,8 @@ Result<Frame> Channel::receive(Deadline deadline) {
         header.msg_controllen = control.size();
         size = ::recvmsg(fd(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
         if (size >= 0) break;
-        if (errno == EINTR) continue;
+        // Said once by a peer that left without reading all: what it sent before is still there.
+        if (errno == EINTR || errno == ECONNRESET) continue;
         if (errno != EAGAIN) return from_errno("receive", "message");
         if (auto ready = wait_for(POLLIN, deadline); !ready) return std::unexpected(ready.error());
     }

@@ -38,6 +38,13 @@ TEST(ParseJson, CountsValuesAndBytes) {
     EXPECT_EQ(parse_json("[1,2,3]", {.max_bytes = 6}).error().what, "7 bytes, at most 6 are read");
 }
 
+TEST(ParseJson, AMemberIsGivenOnce) {
+    EXPECT_EQ(parse_json(R"({"a":1,"b":2,"a":3})", {}).error().what, "a member is given twice");
+    EXPECT_EQ(parse_json(R"([{"a":{"b":1,"\u0062":2}}])", {}).error().what,
+              "a member is given twice");
+    EXPECT_TRUE(parse_json(R"({"a":{"a":1},"b":[{"a":1},{"a":1}]})", {}));
+}
+
 TEST(ParseJson, AnErrorNamesThePlaceAndNeverQuotesTheInput) {
     auto refused = parse_json(R"({"token":"abcdef.0123456789abcdef" "x"})", {});
     ASSERT_FALSE(refused);

@@ -93,6 +93,7 @@ TEST(HandsConfig, DefaultsLetNobodyWriteWhatRootExecutes) {
         EXPECT_THAT(lists.at(type), Not(Contains("/var/lib/kubelet"))) << type;
         EXPECT_THAT(lists.at(type), Not(Contains("/opt/kubexm"))) << type;
     }
+    // A line of /etc/fstab can mount anything anywhere at the next boot.
     EXPECT_THAT(lists.at("managed-block"), ElementsAre("/etc/hosts"));
     EXPECT_THAT(Allowed{}.executables, IsEmpty());
 }

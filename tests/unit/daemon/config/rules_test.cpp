@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/model/denied_sysctls.hpp"
+
 namespace kubexm::config {
 namespace {
 
@@ -53,7 +55,7 @@ TEST(DeniedSysctls, AreRefusedByNameAndByEveryPatternThatMeansThem) {
           "kernel.*", "kernel.usermodehelper.bset", "kernel.usermodehelper.*", "fs.*",
           "fs.binfmt_misc.register", "fs.binfmt_misc.a.b", "fs.suid_dumpable",
           "kernel.yama.ptrace_scope", "vm.*", "net.core.*", "net.*", "kernel.randomize_va_space"}) {
-        EXPECT_TRUE(is_denied_sysctl(key)) << key;
+        EXPECT_TRUE(model::is_denied_sysctl(key)) << key;
         EXPECT_NE(sysctl_pattern(key), "") << key;
     }
 }
@@ -62,7 +64,7 @@ TEST(DeniedSysctls, LeaveTheirNeighboursAlone) {
     for (const std::string key :
          {"kernel.core_uses_pid", "kernel.panic", "fs.inotify.*", "fs.file-max", "kernel.yamal",
           "kernel.modprobe_path", "net.ipv4.*", "vm.swappiness"}) {
-        EXPECT_FALSE(is_denied_sysctl(key)) << key;
+        EXPECT_FALSE(model::is_denied_sysctl(key)) << key;
     }
 }
 

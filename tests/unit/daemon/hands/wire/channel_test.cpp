@@ -104,6 +104,17 @@ TEST(Channel, SaysWhenTheOtherSideIsGone) {
     EXPECT_EQ(pair.right.send("x", {}, soon()).error().code, Code::unavailable);
 }
 
+TEST(Channel, WhatWasSentBeforeTheOtherSideLeftIsReceived) {
+    Pair pair;
+    ASSERT_TRUE(pair.right.send("never read", {}, soon()));
+    ASSERT_TRUE(pair.left.send("last words", {}, soon()));
+    pair.left = Channel(Fd{});
+    auto frame = pair.right.receive(soon());
+    ASSERT_TRUE(frame) << frame.error().what;
+    EXPECT_EQ(frame->text, "last words");
+    EXPECT_EQ(pair.right.receive(soon()).error().code, Code::unavailable);
+}
+
 TEST(Channel, ADeadlineEndsAWait) {
     Pair pair;
     EXPECT_EQ(pair.right.receive(std::chrono::steady_clock::now() + 20ms).error().code,

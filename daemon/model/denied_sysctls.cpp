@@ -1,9 +1,9 @@
+#include "daemon/model/denied_sysctls.hpp"
+
 #include <algorithm>
 #include <array>
 
-#include "daemon/config/rules.hpp"
-
-namespace kubexm::config {
+namespace kubexm::model {
 
 namespace {
 
@@ -69,4 +69,4 @@ bool is_denied_sysctl(std::string_view pattern) {
         kDenied, [pattern](std::string_view denied) { return overlap(pattern, denied); });
 }
 
-}  // namespace kubexm::config
+}  // namespace kubexm::model

@@ -1,0 +1,125 @@
+"""Frames and descriptors that break the rules of the wire."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+
+from escapes import CA, Escape, data, plan, reason
+from testbed import handswire
+
+_FILE = data("/etc/kubernetes/pki/ca.crt")
+_MOST_CONTENT = 4 << 20
+
+
+def _frame(name: str, because: str, frame: dict | bytes, descriptors: Callable[[], Sequence[int]] = lambda: (),
+           greet: bool = True) -> Escape:
+    def attempt(node) -> str:
+        passed = descriptors()
+        try:
+            with handswire.connect(node) as wire:
+                if greet:
+                    wire.hello()
+                return reason(wire.ask(frame, passed))
+        finally:
+            handswire.close_all(set(passed))
+
+    return Escape("frame", name, attempt, because)
+
+
+def _last_words(name: str, because: str, *frames: dict | bytes) -> Escape:
+    """The client leaves without having read anything: what it said is written down all the same."""
+    def attempt(node) -> str:
+        with handswire.connect(node) as wire:
+            for frame in frames:
+                wire.send(frame)
+        return because
+
+    return Escape("frame", name, attempt, because)
+
+
+def _apply(contents: Sequence[str] = (), steps: Sequence[dict] = (_FILE,), **more) -> dict:
+    return {"type": "apply", "plan": plan("frame", *steps), "contents": list(contents), "replace": False, **more}
+
+
+def _null(count: int) -> list[int]:
+    return [os.open("/dev/null", os.O_RDONLY) for _ in range(count)]
+
+
+def _piped() -> list[int]:
+    reading, writing = os.pipe()
+    os.close(writing)
+    return [reading]
+
+
+def _terminal() -> list[int]:
+    master, terminal = os.openpty()
+    os.close(master)
+    return [terminal]
+
+
+def _large() -> list[int]:
+    descriptor = os.memfd_create("large")
+    os.ftruncate(descriptor, _MOST_CONTENT + 1)
+    return [descriptor]
+
+
+def _shrunk() -> list[int]:
+    descriptor = handswire.content(CA)
+    os.ftruncate(descriptor, len(CA) // 2)
+    return [descriptor]
+
+
+def _write_only() -> list[int]:
+    memory = handswire.content(CA)
+    try:
+        return [os.open(f"/proc/self/fd/{memory}", os.O_WRONLY)]
+    finally:
+        os.close(memory)
+
+
+_ONE = _apply([handswire.digest(CA)])
+_HELLO = {"type": "hello", "protocol": 1, "program": "a test"}
+_NESTED = b'{"type":"follow","plan_id":' + b"[" * 5000 + b"]" * 5000 + b"}"
+
+ALL = [
+    _frame("oversized", "a frame of more than", b'"' + b"x" * (192 * 1024) + b'"'),
+    _frame("truncated", "not JSON", b'{"type":"history","limit":'),
+    _frame("no-json", "not JSON", b"GET / HTTP/1.1\r\n\r\n"),
+    _frame("not-utf-8", "not JSON", b'{"type":"follow","plan_id":"\xff\xfe"}'),
+    _frame("two-documents", "not JSON", b'{"type":"observe"}{"type":"observe"}'),
+    _frame("nested", "nested deeper than", _NESTED),
+    _frame("a-member-twice", "a member is given twice", b'{"type":"follow","plan_id":"a","plan_id":"b"}'),
+    _frame("list", "expected an object with a type", b"[]"),
+    _frame("without-type", "expected an object with a type", b'{"plan_id":"a"}'),
+    _frame("unknown-verb", "is not known", {"type": "shell", "command": "id"}),
+    _frame("unknown-member", "is not known", {"type": "observe", "as": "root"}),
+    _frame("wrong-type", "expected a whole number", {"type": "history", "limit": "5"}),
+    _frame("negative", "expected a whole number", {"type": "history", "limit": -1}),
+    _frame("huge-number", "expected a whole number", {"type": "history", "limit": 2**40}),
+    _frame("missing-member", "is missing", {"type": "cancel"}),
+    _frame("long-text", "at most 4096 bytes", {"type": "follow", "plan_id": "a" * 5000}),
+    _frame("unknown-step", "is not known", _apply(steps=[{"type": "shell", "with": {"command": "id"}}])),
+    _frame("unknown-parameter", "is not known", _apply(steps=[{"type": "sysctl", "with": {"key": "a", "value": "1", "as": "x"}}])),
+    _frame("many-steps", "at most 200", _apply(steps=[{"type": "swap-off", "with": {}}] * 300)),
+    _frame("bad-plan-id", "letters, digits", json.dumps(_apply()).replace('"frame"', '"../frame"').encode()),
+    _frame("no-hello", "must be a hello", {"type": "observe"}, greet=False),
+    _frame("other-protocol", "speaks protocol 1", _HELLO | {"protocol": 2}, greet=False),
+    _frame("many-descriptors", "descriptors", _ONE, lambda: _null(65)),
+    _frame("descriptors-nobody-asked-for", "descriptors", {"type": "observe"}, lambda: _null(1)),
+    _frame("more-descriptors-than-contents", "as many descriptors", _ONE, lambda: _null(2)),
+    _frame("fewer-descriptors-than-contents", "as many descriptors", _ONE),
+    _frame("missing-content", "did not come along", _apply()),
+    _frame("content-nobody-needs", "no step of the plan needs", _apply(["0" * 64]), lambda: _null(1)),
+    _frame("content-of-a-pipe", "expected a regular file", _ONE, _piped),
+    _frame("content-of-a-directory", "expected a regular file", _ONE, lambda: [os.open("/", os.O_RDONLY)]),
+    _frame("content-of-a-terminal", "expected a regular file", _ONE, _terminal),
+    _frame("content-without-end", "expected a regular file", _ONE, lambda: [os.open("/dev/zero", os.O_RDONLY)]),
+    _frame("content-too-large", "bytes were given", _ONE, _large),
+    _frame("content-that-shrank", "has the digest", _ONE, _shrunk),
+    _frame("content-of-something-else", "has the digest", _ONE, lambda: [handswire.content(b"other")]),
+    _frame("content-that-cannot-be-read", "read", _ONE, _write_only),
+    _last_words("bad-last-words", "not JSON", b"{"),
+    _last_words("bad-last-words-after-a-hello", "not JSON", _HELLO, b"{"),
+    _last_words("bad-last-words-after-questions", "a member is given twice", _HELLO, {"type": "observe"},
+                {"type": "history", "limit": 200}, b'{"type":"observe","type":"observe"}'),
+]

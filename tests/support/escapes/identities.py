@@ -1,0 +1,46 @@
+"""Others than root and kubexmd's user."""
+
+from escapes import CA, Escape, data, plan, reason
+from testbed import handswire
+
+STRANGER = "mallory"  # a member of group kubexm, whom the mode of the socket lets through
+SPEAK = "may not speak to the hands"
+
+
+def _stranger(name: str, because: str, frame: dict | bytes) -> Escape:
+    def attempt(node) -> str:
+        with handswire.connect(node, STRANGER, [handswire.ids(node, "kubexm")[1]]) as wire:
+            return reason(wire.ask(frame))
+
+    return Escape("identity", name, attempt, because, STRANGER)
+
+
+def _anybody(user: str) -> Escape:
+    """The mode of the socket protects nothing any more: what the kernel says of the peer does."""
+    def attempt(node) -> str:
+        node.run(["chmod", "0666", f"{handswire.DIRECTORY}/{handswire.SOCKET}"])
+        try:
+            with handswire.connect(node, user) as wire:
+                return reason(wire.hello())
+        finally:
+            node.run(["chmod", "0660", f"{handswire.DIRECTORY}/{handswire.SOCKET}"])
+
+    return Escape("identity", f"socket-open-to-{user}", attempt, SPEAK, user)
+
+
+_PLAN = plan("identity", data("/etc/kubernetes/pki/ca.crt"))
+
+ALL = [
+    _stranger("hello", SPEAK, {"type": "hello", "protocol": 1, "program": "kubexmd 0.1.0"}),
+    _stranger("observe", SPEAK, {"type": "observe"}),
+    _stranger("preview", SPEAK, {"type": "preview", "plan": _PLAN}),
+    _stranger("apply", SPEAK, {"type": "apply", "plan": _PLAN, "contents": [handswire.digest(CA)], "replace": True}),
+    _stranger("undo", SPEAK, {"type": "undo", "id": "identity-undo", "owner": "escapes"}),
+    _stranger("cancel", SPEAK, {"type": "cancel", "plan_id": "identity"}),
+    _stranger("follow", SPEAK, {"type": "follow", "plan_id": "identity"}),
+    _stranger("history", SPEAK, {"type": "history", "limit": 5}),
+    _stranger("no-frame-at-all", "not JSON", b"\x16\x03\x01"),
+    _anybody("nobody"),
+    _anybody("daemon"),
+    _anybody("www-data"),
+]

@@ -1,0 +1,70 @@
+"""Nothing that a client with the identity of user kubexm asks for gets it beyond what root allowed."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from escapes import CONFIGURATION, Escape, apply, frames, identities, links, paths, plan, races, replays, step, units
+from testbed import handswire, snapshot, waiting
+from testbed.node import Node
+
+TREE = Path(os.environ["KUBEXM_TREE"])
+ESCAPES = [*paths.ALL, *units.ALL, *links.ALL, *races.ALL, *frames.ALL, *replays.ALL, *identities.ALL]
+LEAST, LEAST_OF_A_KIND = 60, 6
+KINDS = {"path", "unit", "link", "race", "frame", "replay", "identity"}
+
+
+@pytest.fixture(scope="module", params=["bookworm", "trixie"])
+def host(request) -> Iterator[Node]:
+    """One node for all of them: what one escape leaves behind, the others and the last test meet."""
+    with Node(suite=request.param) as node:
+        node.install(TREE)
+        node.write("/etc/kubexm/hands.yaml", CONFIGURATION)
+        node.run(["useradd", "--groups", "kubexm", identities.STRANGER])
+        node.run(["sh", "-s"], input=links.PLANTED)
+        node.run(["sh", "-s"], input=races.PLANTED)
+        node.run(["systemctl", "enable", "--now", "kubexm-hands.socket"])
+        node.run(["systemctl", "start", "kubexm-hands.service"])
+        yield node
+
+
+@pytest.fixture(scope="module")
+def before(host) -> snapshot.Snapshot:
+    return host.snapshot()
+
+
+def test_there_are_enough_of_every_kind(figure):
+    kinds = Counter(escape.kind for escape in ESCAPES)
+    figure(f"escapes: {kinds.total()} ({', '.join(f'{kind} {number}' for kind, number in kinds.items())})")
+    assert kinds.total() >= LEAST
+    assert kinds.keys() == KINDS and min(kinds.values()) >= LEAST_OF_A_KIND
+    assert len({str(escape) for escape in ESCAPES}) == len(ESCAPES)
+
+
+@pytest.mark.parametrize("escape", ESCAPES, ids=str)
+def test_is_refused_and_written_down(host, before, escape: Escape):
+    known = len(handswire.audit(host))
+    assert escape.because in escape.attempt(host)
+    # What is only seen on the host itself is written down by the hands: who asked stands above it.
+    written = {("refused", handswire.ids(host, escape.user)[0]), ("plan failed", 0)}
+
+    def records():
+        return [detail for who, event, detail in handswire.audit(host)[known:]
+                if (event, who) in written and escape.because in detail]
+    assert waiting.until("a record in the audit", records, 30, lambda: str(handswire.audit(host)[known:]))
+
+
+def test_afterwards_the_host_is_as_it_was_and_the_hands_serve(host, before):
+    after = host.snapshot()
+    report = snapshot.Report([change for change in snapshot.diff(before, after).changes
+                              if not change.name.startswith(handswire.STATE)])
+    assert not report, str(report)
+    # The chain of the audit is checked whenever the journal is opened.
+    host.run(["systemctl", "restart", "kubexm-hands.service"])
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert apply(wire, plan("afterwards", step("sysctl", key="net.ipv4.ip_forward", value="1"))) == ""
+        assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "1"
