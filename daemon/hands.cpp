@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "daemon/base/log.hpp"
+#include "daemon/base/options.hpp"
 #include "daemon/base/version.hpp"
 #include "daemon/config/hands_config.hpp"
 #include "daemon/hands/service/service.hpp"
@@ -19,34 +20,12 @@ namespace {
 using namespace kubexm;
 
 constexpr std::string_view kUsage =
-    "Usage: kubexm-hands [--config FILE]\n"
+    "Usage: kubexm-hands [--config FILE] [--check-config]\n"
     "       kubexm-hands --version | --help\n"
     "\n"
     "Carries out journaled plans on this host. Started by systemd through kubexm-hands.socket.\n"
-    "  --config FILE  root's allow-lists (default /etc/kubexm/hands.yaml)\n";
-
-struct Options {
-    std::string config = "/etc/kubexm/hands.yaml";
-    bool version = false;
-    bool help = false;
-};
-
-Result<Options> read_options(int argc, char** argv) {
-    Options options;
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view word = argv[i];
-        if (word == "--config" && i + 1 < argc) {
-            options.config = argv[++i];
-        } else if (word == "--version") {
-            options.version = true;
-        } else if (word == "--help") {
-            options.help = true;
-        } else {
-            return fail(Code::invalid, fmt::format("{} is not known; --help tells what is", word));
-        }
-    }
-    return options;
-}
+    "  --config FILE   root's allow-lists (default /etc/kubexm/hands.yaml)\n"
+    "  --check-config  print the configuration that would be in effect, or what is wrong with it\n";
 
 Result<uid_t> uid_of(const std::string& user) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread is started
@@ -119,7 +98,7 @@ void reload(Hands& hands, const std::string& file) {
     notify_systemd("READY=1");
 }
 
-Result<int> serve(const Options& options, const config::HandsConfig& settings) {
+Result<int> serve(const DaemonOptions& options, const config::HandsConfig& settings) {
     auto front = uid_of(settings.front_user);
     if (!front) return std::unexpected(front.error());
     auto socket = passed_socket();
@@ -152,10 +131,22 @@ int fail_with(const Error& error) {
     return 1;
 }
 
+int run(const DaemonOptions& options) {
+    auto settings = config::load_hands(options.config);
+    if (!settings) return fail_with(settings.error());
+    if (options.check_config) {
+        fmt::print("{}", config::effective(*settings));
+        return 0;
+    }
+    log::set_level(settings->log.level);
+    auto code = serve(options, *settings);
+    return code ? *code : fail_with(code.error());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    auto options = read_options(argc, argv);
+    auto options = read_daemon_options({argv + 1, argv + argc}, "/etc/kubexm/hands.yaml");
     if (!options) {
         fmt::print(stderr, "kubexm-hands: {}\n", options.error().what);
         return 2;
@@ -165,9 +156,5 @@ int main(int argc, char** argv) {
             "{}", options->help ? std::string(kUsage) : fmt::format("kubexm-hands {}\n", kVersion));
         return 0;
     }
-    auto settings = config::load_hands(options->config);
-    if (!settings) return fail_with(settings.error());
-    log::set_level(settings->log.level);
-    auto code = serve(*options, *settings);
-    return code ? *code : fail_with(code.error());
+    return run(*options);
 }

@@ -30,8 +30,9 @@ Code code_of(std::string_view word) {
 
 Result<Client> Client::connect(const std::string& socket) {
     auto channel = wire::Channel::connect(socket);
-    if (!channel)
+    if (!channel) {
         return during("the hands do not answer (is kubexm-hands.socket active?)", channel.error());
+    }
     auto peer = channel->peer();
     if (!peer) return std::unexpected(peer.error());
     if (peer->uid != 0) {

@@ -1,13 +1,17 @@
 #include <yaml-cpp/emitter.h>
 #include <yaml-cpp/emittermanip.h>
+#include <yaml-cpp/stlemitter.h>
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/base/names.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/config/apply.hpp"
 #include "daemon/config/config.hpp"
+#include "daemon/config/hands_config.hpp"
 
 namespace kubexm::config {
 
@@ -32,23 +36,39 @@ struct MemberWriter {
     void operator()(std::string_view key, const std::string& value, Rule) const {
         text(key, value);
     }
+    void operator()(std::string_view key, const std::vector<std::string>& values, Rule) const {
+        out << YAML::Key << std::string(key) << YAML::Value << values;
+        note_origin(key);
+    }
+    void operator()(std::string_view key,
+                    const std::map<std::string, std::vector<std::string>>& lists, Rule) const {
+        out << YAML::Key << std::string(key) << YAML::Value << lists;
+        note_origin(key);
+    }
 
 private:
     void text(std::string_view key, const std::string& value) const {
         out << YAML::Key << std::string(key) << YAML::Value << value;
+        note_origin(key);
+    }
+    void note_origin(std::string_view key) const {
         const auto origin = origins.find(prefix + std::string(key));
         if (origin != origins.end()) out << YAML::Comment(printable(origin->second));
     }
 };
 
-}  // namespace
-
-std::string effective(const Config& config) {
+template <typename T>
+std::string written(const T& config) {
     YAML::Emitter out;
     out << YAML::BeginMap;
-    Config::fields(config, MemberWriter{out, config.origins, ""});
+    T::fields(config, MemberWriter{out, config.origins, ""});
     out << YAML::EndMap << YAML::Newline;
     return out.c_str();
 }
+
+}  // namespace
+
+std::string effective(const Config& config) { return written(config); }
+std::string effective(const HandsConfig& config) { return written(config); }
 
 }  // namespace kubexm::config

@@ -48,4 +48,7 @@ struct HandsConfig {
 /// somebody besides root could have written the file.
 Result<HandsConfig> load_hands(const std::string& file);
 
+/// As effective() of kubexmd's.
+std::string effective(const HandsConfig& config);
+
 }  // namespace kubexm::config

@@ -59,8 +59,9 @@ Result<Step> read_step(const json& given, const std::string& where) {
 
 Result<std::string> short_name(const json& document, const char* member) {
     std::string value;
-    if (!document.contains(member))
+    if (!document.contains(member)) {
         return fail(Code::invalid, fmt::format("{}: is missing", member));
+    }
     if (auto done = codec::decode(document[member], value, member); !done) {
         return std::unexpected(done.error());
     }
@@ -139,8 +140,9 @@ Result<Step> step_from_json(std::string_view text) {
         parse_json(text, {.max_bytes = kMaxPlanBytes, .max_depth = 10, .max_values = 2000});
     if (!document) return during("step", document.error());
     Step step;
-    if (auto done = codec::decode(*document, step, "step"); !done)
+    if (auto done = codec::decode(*document, step, "step"); !done) {
         return std::unexpected(done.error());
+    }
     return step;
 }
 

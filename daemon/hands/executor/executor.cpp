@@ -159,8 +159,9 @@ Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> 
 Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::string& owner,
                                          Caller caller) {
     if (auto open = ensure_open(); !open) return std::unexpected(open.error());
-    if (owner.empty())
+    if (owner.empty()) {
         return refuse(caller, {Code::invalid, "undo needs the owner whose things go"});
+    }
     const model::Plan nothing{id, owner, {}};
     if (auto valid = model::plan_from_json(model::to_json(nothing)); !valid) {
         return refuse(caller, valid.error());
@@ -218,8 +219,8 @@ Result<Foreseen> Executor::foresee(const model::Step& step) {
     auto entry = journal_->ledger_entry(model::type_of(step), model::target_of(step));
     if (!entry) return std::unexpected(entry.error());
     Context context{root_, systemd_, *vault_, std::chrono::steady_clock::now() + kLookDeadline, {}};
-    if (*entry && !(*entry)->applied.empty()) {
-        auto previous = model::step_from_json((*entry)->applied);
+    if (const std::optional<LedgerEntry>& known = *entry; known && !known->applied.empty()) {
+        auto previous = model::step_from_json(known->applied);
         if (previous) context.previous = *std::move(previous);
     }
     auto already = holds(context, step);

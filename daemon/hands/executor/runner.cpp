@@ -109,8 +109,9 @@ Result<Context> Runner::context_for(const model::Step& step, bool resumed) {
     if (resumed) return context;
     auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
     if (!entry) return std::unexpected(entry.error());
-    if (!*entry || (*entry)->applied.empty()) return context;
-    auto previous = model::step_from_json((*entry)->applied);
+    const std::optional<LedgerEntry>& known = *entry;
+    if (!known || known->applied.empty()) return context;
+    auto previous = model::step_from_json(known->applied);
     if (!previous) return fail(Code::corrupt, "step in the ledger: " + previous.error().what);
     context.previous = *std::move(previous);
     return context;

@@ -34,8 +34,9 @@ Result<> write_sysctl(const Root& root, const std::string& key, const std::strin
     const std::string path = sysctl_path(key);
     auto state = inspect(root, path);
     if (!state) return during("sysctl " + key, state.error());
-    if (state->kind != PathKind::file)
+    if (state->kind != PathKind::file) {
         return fail(Code::not_found, "sysctl " + key + ": this kernel has none");
+    }
     // The path was found to have no link in it; /proc/sys offers no way to put one there.
     const Fd file{::openat(root.fd(), path.c_str() + 1, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)};
     if (!file) return from_errno("open", path);

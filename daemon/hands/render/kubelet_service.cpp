@@ -51,13 +51,15 @@ Result<> validate(const KubeletService& service) {
 /// "site=a,rack=7"
 std::string labels_text(const std::vector<model::Pair>& labels) {
     std::vector<std::string> texts;
-    for (const auto& [key, value] : labels) texts.push_back(key + "=" + value);
+    texts.reserve(labels.size());
+    for (const auto& [key, value] : labels) texts.push_back(fmt::format("{}={}", key, value));
     return fmt::format("{}", fmt::join(texts, ","));
 }
 
 /// "gpu:NoExecute,team=a:NoSchedule"
 std::string taints_text(const std::vector<model::Taint>& taints) {
     std::vector<std::string> texts;
+    texts.reserve(taints.size());
     for (const auto& [key, value, effect] : taints) {
         texts.push_back(
             fmt::format("{}{}{}:{}", key, value.empty() ? "" : "=", value, name_of(effect)));

@@ -39,8 +39,9 @@ void Service::answer(Session& session, const wire::Observe&) {
 void Service::answer(Session& session, wire::Preview request) {
     worker_.look([this, number = session.number(), caller = caller_of(session),
                   plan = std::move(request.plan)] {
-        if (auto good = executor_.check(plan, caller); !good)
+        if (auto good = executor_.check(plan, caller); !good) {
             return tell(number, refused(good.error()));
+        }
         for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
             auto seen = executor_.foresee(plan.steps[i]);
             if (!seen) return tell(number, refused(seen.error()));

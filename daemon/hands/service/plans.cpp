@@ -39,8 +39,9 @@ void Service::queue_plan(Session& session, bool replace, Accept accept) {
         tell(number, wire::Accepted{record->id});
         carry_out(*record, stop);
     });
-    if (!queued)
+    if (!queued) {
         session.send(refused({Code::exhausted, "too many plans wait already: try again later"}));
+    }
 }
 
 void Service::recover() {
@@ -58,10 +59,11 @@ Result<> Service::go_on(const Stop& stop) {
         loop_.post([this, fault = record.error()] { on_health(std::unexpected(fault)); });
         return std::unexpected(record.error());
     }
-    if (!*record) return {};
-    log::notice("going on with an interrupted plan", {{"PLAN", (*record)->id}});
-    begin_events((*record)->id);
-    return carry_out(**record, stop);
+    const std::optional<PlanRecord>& plan = *record;
+    if (!plan) return {};
+    log::notice("going on with an interrupted plan", {{"PLAN", plan->id}});
+    begin_events(plan->id);
+    return carry_out(*plan, stop);
 }
 
 /// Worker thread.

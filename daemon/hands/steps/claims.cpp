@@ -24,7 +24,8 @@ Result<> delete_new_entries(Context& context, const std::string& path,
     if (!now) return std::unexpected(now.error());
     for (const std::string& name : *now) {
         if (std::binary_search(before.begin(), before.end(), name)) continue;
-        if (auto done = delete_tree(context.root, path + "/" + name); !done) return done;
+        auto done = delete_tree(context.root, fmt::format("{}/{}", path, name));
+        if (!done) return done;
     }
     return {};
 }

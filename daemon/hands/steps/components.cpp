@@ -95,7 +95,7 @@ Result<> delete_other_versions(Context& context, const ComponentVersion& step,
     if (!now) return std::unexpected(now.error());
     for (const std::string& name : *now) {
         if (name == "current" || std::binary_search(before.begin(), before.end(), name)) continue;
-        auto done = delete_tree(context.root, home_of(step) + "/" + name);
+        auto done = delete_tree(context.root, fmt::format("{}/{}", home_of(step), name));
         if (!done) return done;
     }
     return {};

@@ -60,8 +60,8 @@ template <typename Step>
 Result<> file_apply(Context& context, const Step& step) {
     auto want = wanted(step);
     if (!want) return std::unexpected(want.error());
-    if (want->content) {
-        return replace_file(context.root, want->path, *want->content, want->attributes);
+    if (const std::optional<std::string>& content = want->content) {
+        return replace_file(context.root, want->path, *content, want->attributes);
     }
     auto blob = context.vault.open_blob(want->digest);
     if (!blob) return during("content of " + want->path, blob.error());

@@ -69,8 +69,9 @@ Result<std::string> remove_ours(Context& context, const std::string& path) {
     auto removed = remove_path(context.root, path);
     if (removed) return std::string();
     // A directory of ours in which somebody else put something is theirs now.
-    if (removed.error().code == Code::conflict)
+    if (removed.error().code == Code::conflict) {
         return fmt::format("{} stays: it is not empty", path);
+    }
     return std::unexpected(removed.error());
 }
 

@@ -60,12 +60,14 @@ Result<> apply(Context& context, const model::UnitState& step) {
     if (!now) return std::unexpected(now.error());
     const std::string& unit = step.name;
     Result<> done = bring(step.masked == false && is_masked(*now), &Systemd::unmask, context, unit);
-    if (done)
+    if (done) {
         done = bring(step.enabled == true && !is_enabled(*now), &Systemd::enable, context, unit);
+    }
     if (done) done = start_or_restart(context, step, *now);
     if (done) done = bring(step.active == false && is_active(*now), &Systemd::stop, context, unit);
-    if (done)
+    if (done) {
         done = bring(step.enabled == false && is_enabled(*now), &Systemd::disable, context, unit);
+    }
     if (done) done = bring(step.masked == true && !is_masked(*now), &Systemd::mask, context, unit);
     return done;
 }
@@ -81,8 +83,9 @@ Result<std::string> take_back(Context& context, const model::UnitState& step, co
     Result<> done = bring(!was_masked && is_masked(*now), &Systemd::unmask, context, unit);
     if (done) done = bring(was_enabled && !is_enabled(*now), &Systemd::enable, context, unit);
     if (done) done = bring(before->active && !is_active(*now), &Systemd::start, context, unit);
-    if (done)
+    if (done) {
         done = bring(!before->active && now->active != "inactive", &Systemd::stop, context, unit);
+    }
     if (done) done = bring(!was_enabled && is_enabled(*now), &Systemd::disable, context, unit);
     if (done) done = bring(was_masked && !is_masked(*now), &Systemd::mask, context, unit);
     // A unit that failed on its way out would stay listed as failed after its file is gone.

@@ -1,0 +1,116 @@
+"""kubexmd as a service on a real node: starts, says how it is, reloads, is alone, and comes back."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from testbed import waiting
+
+TREE = Path(os.environ["KUBEXM_TREE"])
+CONFIG = "/etc/kubexm/kubexmd.yaml"
+
+
+@pytest.fixture(params=["bookworm", "trixie"])
+def host(request, nodes):
+    node = nodes(suite=request.param)
+    node.install(TREE)
+    node.run(["systemctl", "enable", "--now", "kubexm-hands.socket", "kubexmd"])
+    return node
+
+
+@pytest.fixture
+def one(nodes):
+    node = nodes()
+    node.install(TREE)
+    node.run(["systemctl", "enable", "--now", "kubexm-hands.socket", "kubexmd"])
+    return node
+
+
+def shown(node, what: str, unit: str = "kubexmd") -> str:
+    return node.run(["systemctl", "show", "-P", what, unit]).stdout.strip()
+
+
+def log_of(node) -> str:
+    return node.run(["journalctl", "-u", "kubexmd", "-o", "cat", "--no-pager"]).stdout
+
+
+def wait_for_status(node, words: str) -> None:
+    waiting.until(f"a status with '{words}'", lambda: words in shown(node, "StatusText"), 30)
+
+
+def test_it_is_ready_and_says_what_it_knows(host):
+    wait_for_status(host, "The hands answer; nothing of ours is on this host")
+    assert shown(host, "ActiveState") == "active"
+    assert shown(host, "User") == "kubexm"
+    status = host.read(f"/proc/{shown(host, 'MainPID')}/status").decode()
+    assert "CapEff:\t0000000000000000" in status
+
+
+@pytest.mark.parametrize("unit, most", [("kubexmd.service", 1.5), ("kubexm-hands.service", 2.5)])
+def test_the_units_are_as_hardened_as_promised(host, unit, most):
+    exposure = host.run(["systemd-analyze", "security", "--no-pager", unit], check=False).stdout
+    assert float(exposure.splitlines()[-1].split(":")[1].split()[0]) <= most, exposure
+
+
+def test_no_unit_of_ours_waits_for_the_network(host):
+    for unit in ("kubexmd.service", "kubexm-hands.service", "kubexm-hands.socket"):
+        ordered = host.run(["systemctl", "show", "-P", "After", "-P", "Wants", "-P", "Requires", unit]).stdout
+        assert "network" not in ordered, unit
+
+
+def test_the_units_are_valid(host):
+    for unit in ("kubexmd.service", "kubexm-hands.service", "kubexm-hands.socket"):
+        checked = host.run(["systemd-analyze", "verify", unit], check=False)
+        assert "kubexm" not in checked.stderr, checked.stderr
+
+
+def test_it_finds_the_hands_again_after_they_were_killed(one):
+    wait_for_status(one, "The hands answer")
+    one.run(["systemctl", "stop", "kubexm-hands.socket", "kubexm-hands.service"])
+    wait_for_status(one, "The hands do not answer")
+    one.run(["systemctl", "start", "kubexm-hands.socket"])
+    wait_for_status(one, "The hands answer")
+    assert shown(one, "NRestarts") == "0"
+
+
+def test_a_second_one_refuses_and_names_the_first(one):
+    pid = shown(one, "MainPID")
+    second = one.run(["kubexmd"], user="kubexm", check=False)
+    assert second.returncode == 1
+    assert f"/var/lib/kubexm/kubexmd.lock is in use by process {pid}" in second.stderr
+
+
+def test_a_reload_takes_a_good_file_and_refuses_a_bad_one(one):
+    wait_for_status(one, "The hands answer")
+    one.write(CONFIG, "log:\n  level: debug\n")
+    one.run(["systemctl", "reload", "kubexmd"])
+    waiting.until("the new configuration", lambda: "configuration read again" in log_of(one), 20)
+    one.write(CONFIG, "log:\n  levle: debug\n")
+    one.run(["systemctl", "reload", "kubexmd"])
+    waiting.until("the complaint", lambda: f"{CONFIG}:2:3" in log_of(one), 20)
+    assert "the old one stays" in log_of(one)
+    assert "level" in log_of(one).split(f"{CONFIG}:2:3")[1], "the nearest valid key"
+    assert shown(one, "ActiveState") == "active"
+
+
+def test_check_config_prints_what_is_in_effect_or_what_is_wrong(one):
+    one.run(["mkdir", "-p", f"{CONFIG}.d"])
+    one.write(f"{CONFIG}.d/10-log.yaml", "log: {level: warning}\n")
+    printed = one.run(["kubexmd", "--check-config"]).stdout
+    assert "level: warning" in printed and "10-log.yaml" in printed
+    assert "socket: /run/kubexm-hands/hands.sock" in printed
+    one.write(f"{CONFIG}.d/20-bad.yaml", "sate: /x\n")
+    refused = one.run(["kubexmd", "--check-config"], check=False)
+    assert refused.returncode == 1
+    assert "20-bad.yaml:1:1" in refused.stderr and "state" in refused.stderr
+    assert "components" in one.run(["/usr/libexec/kubexm/kubexm-hands", "--check-config"]).stdout
+
+
+def test_it_comes_back_after_a_kill_and_ends_when_asked(one):
+    pid = shown(one, "MainPID")
+    one.run(["kill", "-KILL", pid])
+    waiting.until("another process", lambda: shown(one, "MainPID") not in ("0", pid), 30)
+    wait_for_status(one, "The hands answer")
+    one.run(["systemctl", "stop", "kubexmd"])
+    assert shown(one, "Result") == "success"
