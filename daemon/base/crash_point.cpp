@@ -33,23 +33,41 @@ void trace(std::string_view name) {
     }
 }
 
-/// 0 where the environment does not ask for this name.
-int wanted_passage(std::string_view name) {
-    const std::string_view wish = environment("KUBEXM_CRASH_AT");
-    const auto colon = wish.rfind(':');
-    if (colon == std::string_view::npos || wish.substr(0, colon) != name) return 0;
-    int passage = 0;
-    std::from_chars(wish.data() + colon + 1, wish.data() + wish.size(), passage);
-    return passage;
+/// The passage at which to end.
+struct Wish {
+    std::string_view name;
+    int passage = 0;  // 0: none
+    int later = 0;    // so many passages of whatever name after that
+};
+
+Wish wished() {
+    const std::string_view text = environment("KUBEXM_CRASH_AT");
+    const auto colon = text.rfind(':');
+    if (colon == std::string_view::npos) return {};
+    Wish wish{.name = text.substr(0, colon)};
+    const char* end = text.data() + text.size();
+    const auto number = std::from_chars(text.data() + colon + 1, end, wish.passage);
+    if (number.ptr != end && *number.ptr == '+') {
+        std::from_chars(number.ptr + 1, end, wish.later);
+    }
+    return wish;
 }
 
 }  // namespace
 
 void crash_point(std::string_view name) {
     static std::atomic<int> passages = 0;  // of the one name that is asked for
+    static std::atomic<int> since = 0;     // of all names after the asked one
     trace(name);
-    const int wanted = wanted_passage(name);
-    if (wanted > 0 && ++passages == wanted) ::kill(::getpid(), SIGKILL);
+    const Wish wish = wished();
+    if (wish.passage <= 0) return;
+    int later = -1;
+    if (passages >= wish.passage) {
+        later = ++since;
+    } else if (name == wish.name && ++passages == wish.passage) {
+        later = 0;
+    }
+    if (later == wish.later) ::kill(::getpid(), SIGKILL);
 }
 
 }  // namespace kubexm

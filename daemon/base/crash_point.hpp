@@ -8,9 +8,9 @@ namespace kubexm {
 // survives a power cut: crash_point("file.rename.before"), crash_point("file.rename.after").
 //
 // KUBEXM_CRASH_AT="<name>:<n>" in the environment: SIGKILL at the n-th passage of that name in
-// this process, counted from 1. KUBEXM_CRASH_TRACE=<file>: every passed name is appended to the
-// file as a line. Any thread. Built without -DKUBEXM_CRASH_POINTS=ON, as packages are, it is
-// nothing at all.
+// this process, counted from 1; "<name>:<n>+<m>": m passages of whatever name later.
+// KUBEXM_CRASH_TRACE=<file>: every passed name is appended to the file as a line. Any thread. Built
+// without -DKUBEXM_CRASH_POINTS=ON, as packages are, it is nothing at all.
 #ifdef KUBEXM_CRASH_POINTS
 void crash_point(std::string_view name);
 #else

@@ -176,7 +176,12 @@ Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::strin
 
 Result<std::optional<PlanRecord>> Executor::interrupted() {
     if (auto open = ensure_open(); !open) return std::unexpected(open.error());
-    return journal_->running();
+    auto running = journal_->running();
+    if (!running || *running) return running;
+    // Whoever ended the last plan may have been cut off before this.
+    auto cleaned = forget_unused_content(*journal_, *vault_);
+    if (!cleaned) return std::unexpected(cleaned.error());
+    return running;
 }
 
 Result<PlanState> Executor::carry_out(const PlanRecord& record, const Stop& stop,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/crash_point.hpp"
 #include "daemon/hands/steps/steps.hpp"
 
 namespace kubexm::hands {
@@ -34,7 +35,8 @@ Runner::Runner(Parts parts, Listener listener) : parts_(parts), listener_(std::m
 Result<PlanState> Runner::run(const PlanRecord& record, const Stop& stop) {
     auto state = record.undoing ? run_back(record, stop) : run_forward(record, stop);
     if (!state || *state == PlanState::running) return state;  // its content is still needed
-    if (auto cleaned = forget_unused_content(); !cleaned) return std::unexpected(cleaned.error());
+    auto cleaned = forget_unused_content(parts_.journal, parts_.vault);
+    if (!cleaned) return std::unexpected(cleaned.error());
     return state;
 }
 
@@ -54,6 +56,7 @@ Result<PlanState> Runner::run_forward(const PlanRecord& record, const Stop& stop
 
 Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index) {
     const model::Step& step = plan.steps.at(index);
+    crash_point(model::type_of(step));  // tells in a trace whose points follow
     auto state = carry_out(record, step, index);
     const std::string error = state ? "" : state.error().what;
     const StepState reached = state.value_or(StepState::failed);
@@ -140,6 +143,7 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
     const std::string text = "take back: " + model::text_of(*step);
     Context context{parts_.root, parts_.systemd, parts_.vault,
                     std::chrono::steady_clock::now() + kStepDeadline, *step};
+    crash_point(model::type_of(*step));
     auto stays = take_back(context, *step, *image);
     listener_.report({record.id, index, stays ? StepState::done : StepState::failed, text,
                       stays ? *stays : stays.error().what});
@@ -164,9 +168,8 @@ Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::st
     return state;
 }
 
-/// Content that neither a step in force nor an undo needs is removed from the vault.
-Result<> Runner::forget_unused_content() {
-    auto entries = parts_.journal.ledger("");
+Result<> forget_unused_content(Journal& journal, Vault& vault) {
+    auto entries = journal.ledger("");
     if (!entries) return std::unexpected(entries.error());
     std::vector<std::string> wanted;
     const auto want = [&](std::vector<std::string> more) {
@@ -180,7 +183,7 @@ Result<> Runner::forget_unused_content() {
             want(model::contents_of(*step));
         }
     }
-    return parts_.vault.keep_only(wanted);
+    return vault.keep_only(wanted);
 }
 
 }  // namespace kubexm::hands

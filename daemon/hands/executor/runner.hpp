@@ -62,10 +62,13 @@ private:
     Result<Context> context_for(const model::Step& step, bool resumed);
     Result<PlanState> stopped(const PlanRecord& record, const Stop& stop);
     Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view error);
-    Result<> forget_unused_content();
 
     Parts parts_;
     Listener listener_;
 };
+
+/// Content that neither a step in force nor an undo needs is removed from the vault. While no plan
+/// runs: a running one needs more.
+Result<> forget_unused_content(Journal& journal, Vault& vault);
 
 }  // namespace kubexm::hands

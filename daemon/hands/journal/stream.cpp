@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "daemon/base/crash_point.hpp"
 #include "daemon/base/digest.hpp"
 
 namespace kubexm::hands::journal {
@@ -39,9 +40,11 @@ private:
 
 Result<> write_all(int fd, std::string_view bytes, std::string_view name) {
     while (!bytes.empty()) {
+        crash_point("vault.write.before");
         const ssize_t size = ::write(fd, bytes.data(), bytes.size());
         if (size < 0 && errno == EINTR) continue;
         if (size < 0) return from_errno("write", name);
+        crash_point("vault.write.after");
         bytes.remove_prefix(static_cast<std::size_t>(size));
     }
     return {};

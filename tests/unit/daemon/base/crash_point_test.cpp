@@ -51,6 +51,17 @@ TEST(CrashPoint, IgnoresAWishThatIsNotNameAndNumber) {
     }
 }
 
+TEST(CrashPoint, KillsSoManyPassagesOfAnyNameLater) {
+    const auto survives = [](const char* wish) {
+        return run_in_child("KUBEXM_CRASH_AT", wish, pass_three_times_and_another) == 0;
+    };
+    EXPECT_FALSE(survives("file.write.before:1+0"));
+    EXPECT_FALSE(survives("file.write.before:1+3"));
+    EXPECT_TRUE(survives("file.write.before:1+4"));
+    EXPECT_TRUE(survives("file.write.after:1+1"));
+    EXPECT_TRUE(survives("file.write.before:0+1"));
+}
+
 TEST(CrashPoint, CountsThePassagesOfAllThreadsTogether) {
     const auto work = [] {
         std::thread other([] { crash_point("here"); });

@@ -1,0 +1,84 @@
+"""The hands on a node, for tests that drive, kill and starve them.
+
+    hands = Hands(node, tree)
+    hands.apply(plan.text("p1"))
+    hands.undo()
+"""
+
+import subprocess
+from pathlib import Path
+
+from testbed.hands import plan
+from testbed.node import Node
+
+PLACE = "/run/kubexm-test"  # what the tests put on the node for themselves
+DROP_IN = "/run/systemd/system/kubexm-hands.service.d/test.conf"
+
+CONFIGURATION = """
+allow:
+  units: [kubelet.service, containerd.service, shy.service, loud.service]
+  sysctls: [net.ipv4.ip_forward, net.ipv4.tcp_keepalive_time]
+  executables: [/usr/bin/true]
+"""
+
+# The tests look at the host before the hands are started again, and start them when they have.
+SETTINGS = f"[Service]\nRestart=no\nEnvironmentFile=-{PLACE}/environment\n"
+
+
+class Hands:
+    def __init__(self, node: Node, tree: Path) -> None:
+        self.node = node
+        self.root = Path(f"/proc/{node.leader}/root")  # the node's files, without a process there
+        node.install(tree)
+        node.write("/etc/kubexm/hands.yaml", CONFIGURATION)
+        node.write(DROP_IN, SETTINGS)
+        node.write(f"{PLACE}/ca.crt", plan.CA)
+        node.write(f"{PLACE}/kubelet.key", plan.KEY, 0o600)
+        node.run(["systemctl", "daemon-reload"])
+        node.run(["systemctl", "enable", "--now", "kubexm-hands.socket"])
+        self.start()
+
+    def start(self) -> None:
+        """Returns when an interrupted plan has come to its end: only then the unit is ready."""
+        self.node.run(["systemctl", "start", "kubexm-hands.service"])
+
+    def restart(self, **environment: str) -> bool:
+        """A new process with these variables, which the one after it does not have. Whether it came to be ready."""
+        file = self.place("environment")
+        file.write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
+        done = self.node.run(["systemctl", "restart", "kubexm-hands.service"], check=False)
+        file.unlink()
+        return done.returncode == 0
+
+    def place(self, name: str) -> Path:
+        """A file of the tests' own on the node, as the sandbox sees it."""
+        return self.root / PLACE.lstrip("/") / name
+
+    def alive(self) -> bool:
+        shown = self.node.run(["systemctl", "is-active", "kubexm-hands.service"], check=False).stdout
+        return shown.strip() in ("active", "activating")
+
+    def pid(self) -> int:
+        """The process as the sandbox sees it."""
+        pid = self.node.run(["systemctl", "show", "-P", "MainPID", "kubexm-hands.service"]).stdout.strip()
+        for status in Path("/proc").glob("[0-9]*/status"):
+            lines = status.read_text().splitlines()
+            if lines[0] == "Name:\tkubexm-hands" and any(_is_pid(line, pid) for line in lines):
+                return int(status.parent.name)
+        raise RuntimeError("the hands do not run")
+
+    def apply(self, text: str, user: str | None = None) -> subprocess.CompletedProcess[str]:
+        contents = [option for name in ("ca.crt", "kubelet.key") for option in ("--content", f"{PLACE}/{name}")]
+        return self.node.run(["kubexmctl", "apply", "/dev/stdin", *contents], input=text, check=False, user=user)
+
+    def undo(self) -> subprocess.CompletedProcess[str]:
+        return self.node.run(["kubexmctl", "undo", plan.OWNER], check=False)
+
+    def last(self) -> str:
+        """The newest plan in the history: "done p1 for test"."""
+        return " ".join(self.node.run(["kubexmctl", "history", "--limit", "1"]).stdout.split())
+
+
+def _is_pid(line: str, pid: str) -> bool:
+    """Whether a line of /proc/PID/status says that the process has this number in its own namespace."""
+    return line.startswith("NSpid:") and line.split()[-1] == pid

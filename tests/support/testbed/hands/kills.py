@@ -1,0 +1,103 @@
+"""Where the hands can be killed in a run of a plan, and rounds that kill them there.
+
+A trace (daemon/base/crash_point.hpp) names every point that a run passes; a name without a dot is a step that
+begins. A round kills at one point of every step: the process that goes on after the first kill is killed in
+the next step, and so on, until one is let go on to the end.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from testbed.hands import PLACE, Hands, state
+
+
+@dataclass(frozen=True)
+class Point:
+    step: int
+    place: int  # passages after the step's beginning
+    name: str
+    types: tuple[str, ...]  # of all steps of the run
+    last: bool  # of its step
+
+    def wish(self, first: int) -> str:
+        """KUBEXM_CRASH_AT for a process that goes on at step `first`."""
+        type_ = self.types[self.step]
+        return f"{type_}:{self.types[first:self.step + 1].count(type_)}+{self.place}"
+
+    @property
+    def next_step(self) -> int:
+        """Where the next process goes on: the last point of a step is after the commit of its end."""
+        return self.step + 1 if self.last else self.step
+
+    def __str__(self) -> str:
+        return f"{self.name} in step {self.step} ({self.types[self.step]})"
+
+
+def prologue(trace: Sequence[str]) -> list[str]:
+    """KUBEXM_CRASH_AT for every point before the first step."""
+    names = trace[:next(number for number, name in enumerate(trace) if "." not in name)]
+    return [f"{name}:{names[:number + 1].count(name)}" for number, name in enumerate(names)]
+
+
+def points(trace: Sequence[str]) -> list[Point]:
+    begins = [number for number, name in enumerate(trace) if "." not in name]
+    types = tuple(trace[number] for number in begins)
+    found = []
+    for step, (begin, end) in enumerate(zip(begins, [*begins[1:], len(trace)])):
+        found += [Point(step, place, trace[begin + place], types, place == end - begin - 1)
+                  for place in range(end - begin)]
+    return found
+
+
+def rounds(of: Sequence[Point]) -> list[list[Point]]:
+    """The points of one round are of different steps, in their order."""
+    return [[point for point in of if point.place == place] for place in sorted({point.place for point in of})]
+
+
+@dataclass
+class Course:
+    """One way of a plan, forth or back: from a state to a state."""
+
+    hands: Hands
+    send: Callable[[], object]
+    word: str  # of its end in the history
+    before: state.State
+    after: state.State
+    trace: list[str]
+    kills: int = 0
+    survived: int = 0
+
+    def run(self, killed_at: Sequence[Point]) -> None:
+        """One round; any trouble is an error that names the point or points."""
+        first = 0
+        for number, point in enumerate(killed_at):
+            self._kill(point, first, self.send if number == 0 else lambda: None)
+            first = point.next_step
+        if not killed_at:
+            self.send()
+        self.hands.start()
+        self.check_end(f"killed at {', '.join(map(str, killed_at))}")
+        self.survived += len(killed_at)
+
+    def check_end(self, circumstances: str) -> None:
+        last = self.hands.last()
+        assert last.startswith(self.word), f"{circumstances}: the history says {last!r}, expected {self.word}"
+        wrong = state.difference(self.after, state.take(self.hands))
+        assert not wrong, "\n".join([f"{circumstances}: not the end of an uninterrupted run", *wrong])
+
+    def check_instant(self, circumstances: str) -> None:
+        """What a reader finds while the hands are dead."""
+        half = state.halves(self.before, self.after, state.files(self.hands))
+        assert not half, "\n".join([circumstances, *half])
+
+    def _kill(self, point: Point, first: int, send: Callable[[], object]) -> None:
+        trace = self.hands.place("trace")
+        trace.write_text("")
+        self.hands.restart(KUBEXM_CRASH_AT=point.wish(first), KUBEXM_CRASH_TRACE=f"{PLACE}/trace")
+        send()
+        passed = trace.read_text().split()
+        trace.unlink()
+        assert not self.hands.alive(), f"they should have died at {point} and live; passed:\n{passed}"
+        assert passed[-1:] == [point.name], f"they should have died at {point}, and did after {passed[-5:]}"
+        self.kills += 1
+        self.check_instant(f"after a kill at {point}")

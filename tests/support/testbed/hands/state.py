@@ -1,0 +1,79 @@
+"""What a plan of testbed.hands.plan can change on a host, quick to look at: a dictionary of plain text."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+from testbed.hands import Hands, plan
+
+TREES = ["/etc/kubernetes", "/etc/cni", "/etc/systemd/system", "/etc/sysctl.d", "/etc/modules-load.d", "/opt/kubexm",
+         "/var/lib/kubelet", plan.CLAIMED, "/var/lib/kubexm-hands/content"]
+PROPERTIES = "Id,LoadState,ActiveState,UnitFileState,NeedDaemonReload"
+
+State = dict[str, str]
+
+
+def take(hands: Hands) -> State:
+    return files(hands) | _units(hands) | _sysctls(hands)
+
+
+def files(hands: Hands) -> State:
+    """Also what a writer left beside them."""
+    found = {}
+    for tree in TREES:
+        found |= _below(hands.root, tree)
+    left = [path.name for path in (hands.root / "etc").glob(".kubexm-*")]
+    for path in [plan.BLOCK, *(f"/etc/{name}" for name in left)]:
+        found[path] = _describe(hands.root / path[1:])
+    return found
+
+
+def difference(expected: State, found: State) -> list[str]:
+    return [f"{name}: expected {expected.get(name, 'nothing')}, found {found.get(name, 'nothing')}"
+            for name in sorted(expected.keys() | found.keys()) if expected.get(name) != found.get(name)]
+
+
+def halves(before: State, after: State, found: State) -> list[str]:
+    """Files and links of the plan that are neither as before nor as after.
+
+    Directories change in place, attribute by attribute; other names are a writer's own until it is done.
+    """
+    paths = [*plan.RENDERED, plan.CERTIFICATE, plan.SECRET, plan.LINK, plan.BLOCK, plan.UNWANTED]
+    return [f"{path}: {found.get(path, 'nothing')} is neither {before.get(path, 'nothing')} nor {after.get(path, 'nothing')}"
+            for path in paths if found.get(path) not in (before.get(path), after.get(path))]
+
+
+def _below(root: Path, tree: str) -> State:
+    top = root / tree[1:]
+    if not os.path.lexists(top):
+        return {}
+    found = {tree: _describe(top)}
+    for directory, directories, names in os.walk(top):
+        for name in directories + names:
+            path = Path(directory) / name
+            found[f"/{path.relative_to(root)}"] = _describe(path)
+    return found
+
+
+def _describe(path: Path) -> str:
+    status = path.lstat()
+    kind = stat.S_IFMT(status.st_mode)
+    content = ""
+    if kind == stat.S_IFREG:
+        content = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    elif kind == stat.S_IFLNK:
+        content = os.readlink(path)
+    xattrs = [f"{name}={os.getxattr(path, name, follow_symlinks=False).hex()}"
+              for name in sorted(os.listxattr(path, follow_symlinks=False))]
+    return " ".join([stat.filemode(status.st_mode), f"{status.st_uid}:{status.st_gid}", content, *xattrs])
+
+
+def _units(hands: Hands) -> State:
+    shown = hands.node.run(["systemctl", "show", "--property", PROPERTIES, *plan.UNITS]).stdout
+    return {f"unit {name}": text for name, text in zip(plan.UNITS, shown.split("\n\n"), strict=True)}
+
+
+def _sysctls(hands: Hands) -> State:
+    values = hands.node.run(["sysctl", "-n", *plan.SYSCTLS]).stdout.split()
+    return {f"sysctl {key}": value for key, value in zip(plan.SYSCTLS, values, strict=True)}
