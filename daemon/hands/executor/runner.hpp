@@ -20,8 +20,10 @@ struct Report {
     std::string plan_id;
     std::uint32_t index = 0;
     StepState state = StepState::pending;
-    std::string text;   // the step in words
-    std::string error;  // failed: why; taken back: what had to stay
+    std::string text;            // the step in words
+    std::string error;           // failed: why; taken back: what had to stay
+    Code code = Code::internal;  // failed: what kind of problem
+    std::string unit;            // that the step is about, if any
 };
 
 /// Carries out plans of the journal, one step after the other: check, remember what was there,
@@ -48,6 +50,8 @@ public:
     /// state it came to: `running` where it was left for a later process. `stop` is heard between
     /// steps. An error means the journal itself failed; the plan goes on from there another time.
     Result<PlanState> run(const PlanRecord& record, const Stop& stop);
+    /// Content that neither a step in force nor an undo needs is removed from the vault.
+    Result<> forget_unused_content();
 
 private:
     Result<PlanState> run_forward(const PlanRecord& record, const Stop& stop);
@@ -62,7 +66,6 @@ private:
     Result<Context> context_for(const model::Step& step, bool resumed);
     Result<PlanState> stopped(const PlanRecord& record, const Stop& stop);
     Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view error);
-    Result<> forget_unused_content();
 
     Parts parts_;
     Listener listener_;
