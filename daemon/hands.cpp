@@ -84,16 +84,22 @@ struct Hands {
     hands::Service service;
 };
 
-void reload(Hands& hands, const std::string& file) {
+/// Allow-lists and log level change at once; the rest decides what a process is made of.
+void reload(Hands& hands, const std::string& file, const config::HandsConfig& started) {
     notify_systemd("RELOADING=1");
     auto settings = config::load_hands(file);
     if (settings) {
         log::set_level(settings->log.level);
-        hands.worker.look([&hands, allow = settings->allow] { hands.executor.allow(allow); });
-        log::notice("configuration read again", {{"FILE", file}});
+        const bool taken =
+            hands.worker.look([&hands, allow = settings->allow] { hands.executor.allow(allow); });
+        if (taken) log::notice(fmt::format("{} was read again", file));
+        if (!taken) log::error("the old allow-lists stay: too much waits, reload again");
+        if (settings->state != started.state || settings->front_user != started.front_user) {
+            log::warning("state and front_user change with: systemctl restart kubexm-hands");
+        }
     } else {
-        log::error("configuration not taken, the old one stays",
-                   {{"ERROR", settings.error().what}});
+        log::error(fmt::format("the old configuration stays: {}", settings.error().what),
+                   {{"CODE", to_string(settings.error().code)}});
     }
     notify_systemd("READY=1");
 }
@@ -114,7 +120,7 @@ Result<int> serve(const DaemonOptions& options, const config::HandsConfig& setti
         hands.loop.stop(0);
     });
     if (!stop) return std::unexpected(stop.error());
-    auto hup = hands.loop.on_signal(SIGHUP, [&] { reload(hands, options.config); });
+    auto hup = hands.loop.on_signal(SIGHUP, [&] { reload(hands, options.config, settings); });
     if (!hup) return std::unexpected(hup.error());
     auto fed = hands.loop.feed_watchdog([&hands] { return hands.worker.alive(); });
     if (!fed) return std::unexpected(fed.error());

@@ -48,9 +48,9 @@ void write_to_stderr(std::string_view line) {
 
 }  // namespace
 
-void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
+void write(Level level, std::string_view message, std::span<const Field> fields) {
     if (level > threshold.load(std::memory_order_relaxed)) return;
-    const Entry entry{level, message, {fields.begin(), fields.size()}};
+    const Entry entry{level, message, fields};
     const bool connected = is_journal_stream(STDERR_FILENO, journal_stream());
     if (connected && send_to_journal(entry)) return;
     write_to_stderr(line_form(entry));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +19,11 @@ using Field = std::pair<std::string_view, std::string_view>;
 
 /// Writes one entry: with its fields to the journal where standard error is connected to it, else
 /// as one readable line on standard error. Any thread. Entries below the level are dropped.
-void write(Level level, std::string_view message, std::initializer_list<Field> fields = {});
+void write(Level level, std::string_view message, std::span<const Field> fields);
+
+inline void write(Level level, std::string_view message, std::initializer_list<Field> fields = {}) {
+    write(level, message, std::span(fields.begin(), fields.size()));
+}
 
 inline void error(std::string_view message, std::initializer_list<Field> fields = {}) {
     write(Level::error, message, fields);

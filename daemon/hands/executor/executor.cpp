@@ -6,6 +6,7 @@
 #include <ctime>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "daemon/hands/executor/policy.hpp"
 #include "daemon/hands/steps/steps.hpp"
@@ -36,7 +37,7 @@ std::map<std::string, std::uint64_t> needed_contents(const model::Plan& plan) {
 }
 
 /// Whether content must come along: a component may be in place already, its step will tell.
-bool must_be_there(const model::Plan& plan, const std::string& digest) {
+bool must_come_along(const model::Plan& plan, const std::string& digest) {
     return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const model::Step& step) {
         const auto contents = model::contents_of(step);
         return !std::holds_alternative<model::ComponentVersion>(step) &&
@@ -54,15 +55,16 @@ Executor::Executor(std::string state_directory, const Root& root, Systemd& syste
       allow_(std::move(allow)) {}
 
 Result<> Executor::ensure_open() {
-    if (!vault_) {
-        auto vault = Vault::open(directory_ + "/content");
-        if (!vault) return std::unexpected(vault.error());
-        vault_ = *std::move(vault);
+    if (!journal_) {
+        auto journal = Journal::open(directory_, {});
+        if (!journal) return put_aside(journal.error());
+        journal_ = *std::move(journal);
     }
-    if (journal_) return {};
-    auto journal = Journal::open(directory_, {});
-    if (!journal) return put_aside(journal.error());
-    journal_ = *std::move(journal);
+    if (vault_) return {};
+    // After the journal, whose lock says that no other process writes here.
+    auto vault = Vault::open(directory_ + "/content");
+    if (!vault) return std::unexpected(vault.error());
+    vault_ = *std::move(vault);
     return {};
 }
 
@@ -78,13 +80,22 @@ std::unexpected<Error> Executor::put_aside(const Error& damage) {
                             damage.what, *moved));
 }
 
-void Executor::audit_refusal(Caller caller, std::string_view what) {
-    if (!ensure_open()) return;  // without a journal every change is refused anyway
-    (void)journal_->audit(caller.uid, caller.pid, "refused", what);
+void Executor::note_refusal(Caller caller, std::string_view what) {
+    refusals_.add(caller, what, std::chrono::steady_clock::now());
+}
+
+void Executor::write_refusals() {
+    if (!ensure_open()) return;  // they wait; without a journal every change is refused anyway
+    while (const auto next = refusals_.first()) {
+        const auto& [caller, what] = *next;
+        if (!journal_->audit(caller.uid, caller.pid, "refused", what)) return;
+        refusals_.written();
+    }
 }
 
 std::unexpected<Error> Executor::refuse(Caller caller, const Error& error) {
-    audit_refusal(caller, error.what);
+    note_refusal(caller, error.what);
+    write_refusals();
     return std::unexpected(error);
 }
 
@@ -115,7 +126,8 @@ Result<> Executor::not_given_up(const model::Plan& plan, Caller caller) {
 }
 
 Result<> Executor::keep_contents(const model::Plan& plan, std::span<Content> contents) {
-    auto needed = needed_contents(plan);
+    const auto needed = needed_contents(plan);
+    auto missing = needed;
     for (Content& content : contents) {
         const auto limit = needed.find(content.digest);
         if (limit == needed.end()) {
@@ -123,14 +135,23 @@ Result<> Executor::keep_contents(const model::Plan& plan, std::span<Content> con
         }
         auto kept = vault_->keep(content.bytes.get(), content.digest, limit->second);
         if (!kept) return kept;
+        missing.erase(content.digest);
     }
-    for (const auto& [digest, limit] : needed) {
-        if (!vault_->has(digest) && must_be_there(plan, digest)) {
-            return fail(Code::invalid,
-                        fmt::format("the content with SHA-256 {} did not come along", digest));
-        }
+    // Not from the vault, which also has what was there before us: to know the digest of a file of
+    // root's is no right to have it written where others read it.
+    for (const auto& [digest, limit] : missing) {
+        if (!must_come_along(plan, digest)) continue;
+        return fail(Code::invalid,
+                    fmt::format("the content with SHA-256 {} did not come along", digest));
     }
     return {};
+}
+
+/// What came with a plan that was refused does not stay: it would be a way to fill the disk.
+void Executor::forget_unused_contents() {
+    const auto running = journal_->running();
+    if (!running || *running) return;  // that one needs what the ledger does not know yet
+    std::ignore = forget_unused_content(*journal_, *vault_);
 }
 
 Result<PlanRecord> Executor::take_in(PlanRecord record, std::uint32_t steps, Caller caller) {
@@ -148,12 +169,15 @@ Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> 
     if (auto open = ensure_open(); !open) return std::unexpected(open.error());
     if (auto good = check(plan, caller); !good) return std::unexpected(good.error());
     if (auto good = not_given_up(plan, caller); !good) return refuse(caller, good.error());
-    if (auto kept = keep_contents(plan, contents); !kept) return refuse(caller, kept.error());
-    return take_in({.id = plan.id,
-                    .hash = model::hash_of(plan),
-                    .owner = plan.owner,
-                    .document = model::to_json(plan)},
-                   static_cast<std::uint32_t>(plan.steps.size()), caller);
+    auto kept = keep_contents(plan, contents);
+    auto taken = kept ? take_in({.id = plan.id,
+                                 .hash = model::hash_of(plan),
+                                 .owner = plan.owner,
+                                 .document = model::to_json(plan)},
+                                static_cast<std::uint32_t>(plan.steps.size()), caller)
+                      : refuse(caller, kept.error());
+    if (!taken) forget_unused_contents();
+    return taken;
 }
 
 Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::string& owner,

@@ -9,18 +9,13 @@
 
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
+#include "daemon/hands/executor/refusals.hpp"
 #include "daemon/hands/executor/runner.hpp"
 #include "daemon/hands/journal/salvage.hpp"
 #include "daemon/model/allow.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::hands {
-
-/// Who asks, as the kernel says.
-struct Caller {
-    std::uint32_t uid = 0;
-    std::int64_t pid = 0;
-};
 
 /// Content that came with a plan.
 struct Content {
@@ -69,15 +64,17 @@ public:
     const model::AllowList& allowed() const { return allow_; }
     void allow(model::AllowList allow) { allow_ = std::move(allow); }
 
-    /// Writes a refusal of somebody or something down; best effort, for callers that refuse
-    /// earlier.
-    void audit_refusal(Caller caller, std::string_view what);
+    /// For those who refuse before anything reaches us. Any thread; in the audit with the next
+    /// write_refusals().
+    void note_refusal(Caller caller, std::string_view what);
+    void write_refusals();
 
 private:
     Result<> ensure_open();
     std::unexpected<Error> put_aside(const Error& damage);
     Result<Salvage> sound_journal();
     Result<> not_given_up(const model::Plan& plan, Caller caller);
+    void forget_unused_contents();
     Result<> keep_contents(const model::Plan& plan, std::span<Content> contents);
     Result<PlanRecord> take_in(PlanRecord record, std::uint32_t steps, Caller caller);
     std::unexpected<Error> refuse(Caller caller, const Error& error);
@@ -86,6 +83,7 @@ private:
     const Root& root_;
     Systemd& systemd_;
     model::AllowList allow_;
+    Refusals refusals_;
     std::optional<Journal> journal_;
     std::optional<Vault> vault_;
 };

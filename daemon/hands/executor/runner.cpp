@@ -24,6 +24,12 @@ std::vector<LedgerEntry> in_undo_order(std::vector<LedgerEntry> entries) {
     return entries;
 }
 
+std::string unit_of(const model::Step& step) {
+    if (const auto* state = std::get_if<model::UnitState>(&step)) return state->name;
+    if (const auto* command = std::get_if<model::TransientUnit>(&step)) return command->name;
+    return "";
+}
+
 bool wants_stop(const Stop& stop) {
     return stop.cancel.stop_requested() || stop.leave.stop_requested();
 }
@@ -63,7 +69,8 @@ Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std
     if (auto recorded = parts_.journal.finished(record.id, index, reached, error); !recorded) {
         return recorded;
     }
-    listener_.report({record.id, index, reached, model::text_of(step), error});
+    const Code code = state ? Code::internal : state.error().code;
+    listener_.report({record.id, index, reached, model::text_of(step), error, code, unit_of(step)});
     if (!state) return during(model::text_of(step), state.error());
     return {};
 }
@@ -92,7 +99,11 @@ Result<> Runner::remember(Context& context, const PlanRecord& record, const mode
                           std::uint32_t index) {
     auto image = capture(context, step);
     if (!image) return std::unexpected(image.error());
-    listener_.report({record.id, index, StepState::prepared, model::text_of(step), ""});
+    listener_.report({.plan_id = record.id,
+                      .index = index,
+                      .state = StepState::prepared,
+                      .text = model::text_of(step),
+                      .unit = unit_of(step)});
     return parts_.journal.prepared(record.id, index,
                                    {.owner = record.owner,
                                     .type = std::string(model::type_of(step)),
@@ -146,7 +157,8 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
     crash_point(model::type_of(*step));
     auto stays = take_back(context, *step, *image);
     listener_.report({record.id, index, stays ? StepState::done : StepState::failed, text,
-                      stays ? *stays : stays.error().what});
+                      stays ? *stays : stays.error().what,
+                      stays ? Code::internal : stays.error().code, unit_of(*step)});
     if (!stays) return during(text, stays.error());
     return parts_.journal.taken_back(entry.sequence);
 }

@@ -20,8 +20,10 @@ struct Report {
     std::string plan_id;
     std::uint32_t index = 0;
     StepState state = StepState::pending;
-    std::string text;   // the step in words
-    std::string error;  // failed: why; taken back: what had to stay
+    std::string text;            // the step in words
+    std::string error;           // failed: why; taken back: what had to stay
+    Code code = Code::internal;  // failed: what kind of problem
+    std::string unit;            // that the step is about, if any
 };
 
 /// Carries out plans of the journal, one step after the other: check, remember what was there,

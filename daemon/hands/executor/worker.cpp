@@ -19,13 +19,14 @@ void Worker::finish() {
     if (thread_.joinable()) thread_.join();
 }
 
-void Worker::look(Look look) {
+bool Worker::look(Look look) {
     {
         const std::scoped_lock lock(mutex_);
-        if (looks_.size() >= kMaxWaitingLooks) return;  // the asker's deadline tells it
+        if (looks_.size() >= kMaxWaitingLooks) return false;
         looks_.push_back(std::move(look));
     }
     changed_.notify_one();
+    return true;
 }
 
 bool Worker::plan(Plan plan) {

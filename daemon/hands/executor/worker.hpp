@@ -26,8 +26,9 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Any thread.
-    void look(Look look);
+    /// Any thread. False: as many looks wait already as may; somebody who waits for an answer hears
+    /// nothing.
+    bool look(Look look);
     /// Any thread. False: as many plans wait already as may.
     bool plan(Plan plan);
     /// Any thread. The running plan stops at its next step boundary.

@@ -10,11 +10,12 @@ namespace kubexm::hands {
 
 void Service::answer(Session& session, const wire::Hello& hello) {
     if (hello.protocol != wire::kProtocol) {
-        return session.send(refused(
+        return refuse(
+            session,
             {Code::invalid,
              fmt::format("{} speaks protocol {}, {} speaks {}: install the same version "
                          "of both and restart them",
-                         options_.program, wire::kProtocol, hello.program, hello.protocol)}));
+                         options_.program, wire::kProtocol, hello.program, hello.protocol)});
     }
     session.greeted = true;
     session.send(wire::Hello{wire::kProtocol, options_.program});
@@ -54,11 +55,7 @@ void Service::answer(Session& session, wire::Preview request) {
 
 void Service::answer(Session& session, wire::Apply request, std::vector<Fd> descriptors) {
     if (descriptors.size() != request.contents.size()) {
-        const Error wrong{Code::invalid, "as many descriptors as contents must come along"};
-        worker_.look([this, caller = caller_of(session), wrong] {
-            executor_.audit_refusal(caller, wrong.what);
-        });
-        return session.send(refused(wrong));
+        return refuse(session, {Code::invalid, "as many descriptors as contents must come along"});
     }
     std::vector<Content> contents;
     for (std::size_t i = 0; i < descriptors.size(); ++i) {

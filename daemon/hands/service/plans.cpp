@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "daemon/base/log.hpp"
+#include "daemon/hands/service/plan_log.hpp"
 #include "daemon/hands/service/replies.hpp"
 #include "daemon/hands/service/service.hpp"
 
@@ -35,12 +35,13 @@ void Service::queue_plan(Session& session, bool replace, Accept accept) {
         auto ready = go_on(replace ? cancelled(stop) : stop);
         auto record = ready ? accept() : std::unexpected(ready.error());
         if (!record) return tell(number, refused(record.error()));
+        log_accepted(*record);
         begin_events(record->id);
         tell(number, wire::Accepted{record->id});
         carry_out(*record, stop);
     });
     if (!queued) {
-        session.send(refused({Code::exhausted, "too many plans wait already: try again later"}));
+        refuse(session, {Code::exhausted, "too many plans wait already: try again later"});
     }
 }
 
@@ -61,7 +62,7 @@ Result<> Service::go_on(const Stop& stop) {
     }
     const std::optional<PlanRecord>& plan = *record;
     if (!plan) return {};
-    log::notice("going on with an interrupted plan", {{"PLAN", plan->id}});
+    log_resumed(*plan);
     begin_events(plan->id);
     return carry_out(*plan, stop);
 }
@@ -71,6 +72,7 @@ Result<> Service::carry_out(const PlanRecord& record, const Stop& stop) {
     const Runner::Listener listener{
         .report =
             [this](const Report& report) {
+                log_step(report);
                 loop_.post([this, event = event_of(report)] { on_report(event); });
             },
         .between_steps = [this] { worker_.serve_looks(); },
@@ -79,6 +81,7 @@ Result<> Service::carry_out(const PlanRecord& record, const Stop& stop) {
     PlanRecord ended = record;
     if (auto now = executor_.plan(record.id)) ended = *std::move(now);
     if (!state) ended.last_error = state.error().what;
+    log_end(ended);
     loop_.post([this, summary = summary_of(ended)] { on_end(summary); });
     if (state) return {};
     loop_.post([this, fault = state.error()] { on_health(std::unexpected(fault)); });

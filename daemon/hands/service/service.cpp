@@ -4,14 +4,20 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "daemon/base/overloaded.hpp"
+#include "daemon/base/text.hpp"
 #include "daemon/hands/service/replies.hpp"
 
 namespace kubexm::hands {
 
 namespace {
 
-constexpr std::size_t kMaxSessions = 32;
+constexpr std::ptrdiff_t kMaxSessionsOfUser = 16;
+
+void say_status(const std::string& text) { notify_systemd(("STATUS=" + printable(text)).c_str()); }
 
 }  // namespace
 
@@ -32,7 +38,11 @@ void Service::accept_connection() {
     if (!connection) return;
     wire::Channel channel(std::move(connection));
     auto peer = channel.peer();
-    if (!peer || sessions_.size() >= kMaxSessions) return;
+    if (!peer) return;
+    const auto same_user = [&](const auto& entry) { return entry.second->peer().uid == peer->uid; };
+    if (std::ranges::count_if(sessions_, same_user) >= kMaxSessionsOfUser) {
+        return turn_away(std::move(channel), *peer);
+    }
     const std::uint64_t number = next_session_++;
     auto session = std::make_unique<Session>(loop_, std::move(channel), *peer, number);
     auto started = session->start(
@@ -41,27 +51,42 @@ void Service::accept_connection() {
         },
         [this](Session& from, const Error& why) {
             // A client that breaks the rules of the wire is written down; one that leaves is not.
-            if (why.code == Code::invalid) {
-                worker_.look([this, caller = caller_of(from), what = why.what] {
-                    executor_.audit_refusal(caller, what);
-                });
-            }
+            if (why.code == Code::invalid) write_down(caller_of(from), why);
             drop_later(from.number());
         });
     if (started) sessions_[number] = std::move(session);
 }
 
+/// The connections of one user, however many and idle, do not keep others out, least of all root.
+void Service::turn_away(wire::Channel channel, const wire::Peer& peer) {
+    const Error why{Code::exhausted, fmt::format("user {} has {} connections already", peer.uid,
+                                                 kMaxSessionsOfUser)};
+    write_down({peer.uid, peer.pid}, why);
+    std::ignore = channel.send(pack(refused(why)), {}, std::chrono::steady_clock::now());
+}
+
+/// In the audit, even where the worker has too much to do to be asked now: then with the next.
+void Service::write_down(Caller caller, const Error& refusal) {
+    executor_.note_refusal(caller, refusal.what);
+    worker_.look([this] { executor_.write_refusals(); });
+}
+
+void Service::refuse(Session& session, const Error& why) {
+    write_down(caller_of(session), why);
+    session.send(refused(why));
+}
+
 void Service::on_request(Session& session, wire::Request request, std::vector<Fd> descriptors) {
     if (session.peer().uid != 0 && session.peer().uid != options_.front_uid) {
-        const std::string what =
-            fmt::format("user {} may not speak to the hands", session.peer().uid);
-        worker_.look(
-            [this, caller = caller_of(session), what] { executor_.audit_refusal(caller, what); });
-        session.send(refused({Code::denied, what}));
+        refuse(session, {Code::denied,
+                         fmt::format("user {} may not speak to the hands", session.peer().uid)});
         return drop_later(session.number());
     }
     if (!session.greeted && !std::holds_alternative<wire::Hello>(request)) {
-        return session.send(refused({Code::invalid, "the first message must be a hello"}));
+        return refuse(session, {Code::invalid, "the first message must be a hello"});
+    }
+    if (!descriptors.empty() && !std::holds_alternative<wire::Apply>(request)) {
+        return refuse(session, {Code::invalid, "only an apply comes with descriptors"});
     }
     std::visit(
         overloaded{
@@ -79,6 +104,7 @@ void Service::tell(std::uint64_t session, wire::Reply reply) {
 
 void Service::on_report(const wire::StepEvent& event) {
     current_events_.push_back(event);
+    say_status(fmt::format("Plan {}, step {}: {}.", event.plan_id, event.index, event.text));
     for (auto& [number, session] : sessions_) {
         if (session->following == event.plan_id) session->send(event);
     }
@@ -86,6 +112,8 @@ void Service::on_report(const wire::StepEvent& event) {
 
 void Service::on_end(const wire::PlanSummary& summary) {
     current_end_ = summary;
+    say_status(
+        fmt::format("Ready for plans. The last one, {}, is {}.", summary.plan_id, summary.state));
     for (auto& [number, session] : sessions_) {
         if (session->following == summary.plan_id) session->send(summary);
     }

@@ -36,6 +36,7 @@ public:
 
 private:
     void accept_connection();
+    void turn_away(wire::Channel channel, const wire::Peer& peer);
     void on_request(Session& session, wire::Request request, std::vector<Fd> descriptors);
     void answer(Session& session, const wire::Hello& hello);
     void answer(Session& session, const wire::Observe&);
@@ -53,6 +54,9 @@ private:
     Result<> go_on(const Stop& stop);
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
     void begin_events(const std::string& plan_id);
+
+    void write_down(Caller caller, const Error& refusal);
+    void refuse(Session& session, const Error& why);
 
     // From the worker's thread to the loop's.
     void tell(std::uint64_t session, wire::Reply reply);

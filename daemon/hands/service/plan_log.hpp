@@ -1,0 +1,17 @@
+#pragma once
+
+#include "daemon/hands/executor/runner.hpp"
+#include "daemon/hands/journal/records.hpp"
+
+namespace kubexm::hands {
+
+// What journalctl tells of plans. Every entry has PLAN and a MESSAGE_ID of its own kind; those of
+// steps have STEP, and UNIT where a unit is concerned; those of failures have CODE or ERROR. Any
+// thread.
+
+void log_accepted(const PlanRecord& plan);
+void log_resumed(const PlanRecord& plan);
+void log_step(const Report& report);
+void log_end(const PlanRecord& plan);
+
+}  // namespace kubexm::hands

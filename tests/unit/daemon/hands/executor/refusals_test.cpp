@@ -1,0 +1,66 @@
+#include "daemon/hands/executor/refusals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace kubexm::hands {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Caller kFront{998, 7};
+constexpr Caller kOther{33, 8};
+const Refusals::Time kNoon{100h};
+
+std::vector<std::string> taken(Refusals& refusals) {
+    std::vector<std::string> texts;
+    while (auto entry = refusals.first()) {
+        texts.push_back(entry->what);
+        refusals.written();
+    }
+    return texts;
+}
+
+TEST(Refusals, AreGivenInTheirOrder) {
+    Refusals refusals;
+    refusals.add(kFront, "one", kNoon);
+    refusals.add(kOther, "two", kNoon);
+    EXPECT_EQ(refusals.first(), (Refusals::Entry{kFront, "one"}));
+    EXPECT_EQ(refusals.first(), (Refusals::Entry{kFront, "one"})) << "not before it is written";
+    EXPECT_EQ(taken(refusals), (std::vector<std::string>{"one", "two"}));
+    EXPECT_FALSE(refusals.first());
+}
+
+TEST(Refusals, BeyondTheLimitAreCountedAndTheCountIsWrittenInTheNextHour) {
+    Refusals refusals;
+    for (std::size_t i = 0; i < Refusals::kOneByOne + 1000; ++i) refusals.add(kFront, "x", kNoon);
+    const auto first_hour = taken(refusals);
+    ASSERT_EQ(first_hour.size(), Refusals::kOneByOne + 1);
+    EXPECT_EQ(first_hour.back(), "too many: the others of this hour are counted");
+    refusals.add(kFront, "still counted", kNoon + 59min);
+    EXPECT_FALSE(refusals.first());
+    refusals.add(kFront, "y", kNoon + 60min);
+    EXPECT_EQ(taken(refusals), (std::vector<std::string>{"1001 more in the hour before", "y"}));
+}
+
+TEST(Refusals, OfOneUserDoNotHideThoseOfAnother) {
+    Refusals refusals;
+    for (std::size_t i = 0; i < 2 * Refusals::kOneByOne; ++i) refusals.add(kFront, "x", kNoon);
+    taken(refusals);
+    refusals.add(kOther, "seen", kNoon);
+    EXPECT_EQ(refusals.first(), (Refusals::Entry{kOther, "seen"}));
+}
+
+TEST(Refusals, ThatCannotBeWrittenDoNotFillTheMemory) {
+    Refusals refusals;
+    for (int hour = 0; hour < 100; ++hour) {
+        for (std::size_t i = 0; i < Refusals::kOneByOne; ++i) {
+            refusals.add(kFront, "x", kNoon + hour * 1h);
+        }
+    }
+    EXPECT_LE(taken(refusals).size(), 2 * Refusals::kOneByOne + 2 * 100);
+}
+
+}  // namespace
+}  // namespace kubexm::hands
