@@ -1,17 +1,15 @@
 """Nothing that a client with the identity of user kubexm asks for gets it beyond what root allowed."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from escapes import CONFIGURATION, Escape, apply, frames, identities, links, paths, plan, races, replays, step, units
+import hands
+from escapes import CONFIGURATION, OWNER, Escape, frames, identities, links, paths, races, replays, units
 from testbed import handswire, snapshot, waiting
 from testbed.node import Node
 
-TREE = Path(os.environ["KUBEXM_TREE"])
 ESCAPES = [*paths.ALL, *units.ALL, *links.ALL, *races.ALL, *frames.ALL, *replays.ALL, *identities.ALL]
 LEAST, LEAST_OF_A_KIND = 60, 6
 KINDS = {"path", "unit", "link", "race", "frame", "replay", "identity"}
@@ -21,13 +19,10 @@ KINDS = {"path", "unit", "link", "race", "frame", "replay", "identity"}
 def host(request) -> Iterator[Node]:
     """One node for all of them: what one escape leaves behind, the others and the last test meet."""
     with Node(suite=request.param) as node:
-        node.install(TREE)
-        node.write("/etc/kubexm/hands.yaml", CONFIGURATION)
+        hands.install(node, CONFIGURATION)
         node.run(["useradd", "--groups", "kubexm", identities.STRANGER])
         node.run(["sh", "-s"], input=links.PLANTED)
         node.run(["sh", "-s"], input=races.PLANTED)
-        node.run(["systemctl", "enable", "--now", "kubexm-hands.socket"])
-        node.run(["systemctl", "start", "kubexm-hands.service"])
         yield node
 
 
@@ -58,13 +53,16 @@ def test_is_refused_and_written_down(host, before, escape: Escape):
 
 
 def test_afterwards_the_host_is_as_it_was_and_the_hands_serve(host, before):
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert hands.undo(wire, "afterwards-undo", OWNER) == ""
     after = host.snapshot()
     report = snapshot.Report([change for change in snapshot.diff(before, after).changes
                               if not change.name.startswith(handswire.STATE)])
     assert not report, str(report)
     # The chain of the audit is checked whenever the journal is opened.
-    host.run(["systemctl", "restart", "kubexm-hands.service"])
+    host.run(["systemctl", "restart", hands.SERVICE])
     with handswire.connect(host) as wire:
         wire.hello()
-        assert apply(wire, plan("afterwards", step("sysctl", key="net.ipv4.ip_forward", value="1"))) == ""
+        assert hands.apply(wire, hands.plan("afterwards", hands.step("sysctl", key="net.ipv4.ip_forward", value="1"))) == ""
         assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "1"

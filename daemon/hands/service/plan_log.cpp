@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "daemon/base/log.hpp"
+#include "daemon/base/text.hpp"
 #include "daemon/hands/journal/names.hpp"
+#include "daemon/loop/loop.hpp"
 
 namespace kubexm::hands {
 
@@ -52,5 +54,7 @@ void log_end(const PlanRecord& plan) {
     log::write(failed ? log::Level::error : log::Level::notice, message,
                {{"MESSAGE_ID", kEnd}, {"PLAN", plan.id}, {"STATE", name_of(plan.state)}});
 }
+
+void say_status(const std::string& text) { notify_systemd(("STATUS=" + printable(text)).c_str()); }
 
 }  // namespace kubexm::hands

@@ -94,6 +94,7 @@ void Service::begin_events(const std::string& plan_id) {
         current_plan_ = plan_id;
         current_events_.clear();
         current_end_.reset();
+        say_status("Plan " + plan_id + " runs.");
     });
 }
 

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "daemon/base/overloaded.hpp"
-#include "daemon/base/text.hpp"
+#include "daemon/hands/service/plan_log.hpp"
 #include "daemon/hands/service/replies.hpp"
 
 namespace kubexm::hands {
@@ -16,8 +16,6 @@ namespace kubexm::hands {
 namespace {
 
 constexpr std::ptrdiff_t kMaxSessionsOfUser = 16;
-
-void say_status(const std::string& text) { notify_systemd(("STATUS=" + printable(text)).c_str()); }
 
 }  // namespace
 

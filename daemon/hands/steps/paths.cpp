@@ -91,6 +91,25 @@ Result<> restore_file(Context& context, const std::string& path, const PathImage
                              attributes);
 }
 
+PathImage image_of(const PathState& state) {
+    PathImage image{std::string(word_of(state.kind)),
+                    state.digest,
+                    state.target,
+                    state.mode,
+                    state.uid,
+                    state.gid,
+                    {}};
+    for (const auto& [name, value] : state.xattrs) image.xattrs.push_back({name, to_hex(value)});
+    return image;
+}
+
+/// A file with other names was refused when we were to replace it, and is to be left alone now.
+Result<bool> was_never_ours(Context& context, const std::string& path, const PathImage& image) {
+    auto now = inspect(context.root, path);
+    if (!now) return std::unexpected(now.error());
+    return now->links > 1 && image_of(*now) == image;
+}
+
 }  // namespace
 
 Result<PathImage> capture_path(Context& context, const std::string& path) {
@@ -106,15 +125,7 @@ Result<PathImage> capture_path(Context& context, const std::string& path) {
             return std::unexpected(kept.error());
         }
     }
-    PathImage image{std::string(word_of(state->kind)),
-                    state->digest,
-                    state->target,
-                    state->mode,
-                    state->uid,
-                    state->gid,
-                    {}};
-    for (const auto& [name, value] : state->xattrs) image.xattrs.push_back({name, to_hex(value)});
-    return image;
+    return image_of(*state);
 }
 
 Result<std::string> restore_path(Context& context, const std::string& path,
@@ -125,6 +136,9 @@ Result<std::string> restore_path(Context& context, const std::string& path,
         return std::unexpected(cleaned.error());
     }
     if (image.kind == "absent") return remove_ours(context, path);
+    auto untouched = was_never_ours(context, path, image);
+    if (!untouched) return std::unexpected(untouched.error());
+    if (*untouched) return std::string();
     auto attributes = attributes_of(image);
     if (!attributes) return std::unexpected(attributes.error());
     Result<> done = fail(Code::corrupt, "pre-image of " + path + " has no known kind");

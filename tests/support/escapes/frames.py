@@ -4,7 +4,8 @@ import json
 import os
 from collections.abc import Callable, Sequence
 
-from escapes import CA, Escape, data, plan, reason
+from escapes import CA, Escape, data
+from hands import plan, reason
 from testbed import handswire
 
 _FILE = data("/etc/kubernetes/pki/ca.crt")

@@ -1,6 +1,7 @@
 """Others than root and kubexmd's user."""
 
-from escapes import CA, Escape, data, plan, reason
+from escapes import CA, Escape, data
+from hands import plan, reason
 from testbed import handswire
 
 STRANGER = "mallory"  # a member of group kubexm, whom the mode of the socket lets through

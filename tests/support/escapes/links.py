@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from escapes import ACCESS, DROP, data, of_plan, step
+from escapes import DROP, data, of_plan
+from hands import ACCESS, step
 
 FOLLOWED, HARD = "is a symbolic link, which is not followed", "hard links"
 

@@ -2,11 +2,12 @@
 
 from functools import partial
 
-from escapes import ACCESS, DROP, data, of_plan, step
+from escapes import DROP, data, of_plan
+from hands import ACCESS, step
 
 PKI = "/etc/kubernetes/pki"
 NOT_PLAIN, NOT_BELOW = "not a plain absolute path", "is not below a directory"
-OWNER = "the owner has to be root"
+FOR_ROOT = "the owner has to be root"
 
 _path = partial(of_plan, "path")
 
@@ -37,13 +38,13 @@ ALL = [
     _path("other-steps-list", NOT_BELOW,
           step("secret-file", path="/etc/cni/net.d/x", handle="x", digest="0" * 64, access=ACCESS)),
     _path("static-pod", NOT_BELOW, data("/etc/kubernetes/manifests/root.yaml")),
-    _path("setuid", OWNER, data(f"{PKI}/shell", mode="4755")),
-    _path("executable", OWNER, data(f"{PKI}/shell", mode="0755")),
-    _path("writable-by-all", OWNER, data(f"{PKI}/ca.crt", mode="0666")),
+    _path("setuid", FOR_ROOT, data(f"{PKI}/shell", mode="4755")),
+    _path("executable", FOR_ROOT, data(f"{PKI}/shell", mode="0755")),
+    _path("writable-by-all", FOR_ROOT, data(f"{PKI}/ca.crt", mode="0666")),
     _path("no-mode", "expected a mode", data(f"{PKI}/ca.crt", mode="rw-r")),
-    _path("own-file", OWNER, data(f"{PKI}/ca.crt", uid=1000)),
-    _path("own-directory", OWNER, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "0755", "uid": 1000})),
-    _path("directory-for-all", OWNER, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "1777"})),
+    _path("own-file", FOR_ROOT, data(f"{PKI}/ca.crt", uid=1000)),
+    _path("own-directory", FOR_ROOT, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "0755", "uid": 1000})),
+    _path("directory-for-all", FOR_ROOT, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "1777"})),
     _path("mount-at-boot", NOT_BELOW, _block("/etc/fstab", f"{DROP}/image /usr/local/bin ext4 loop 0 0")),
     _path("crontab", NOT_BELOW, _block("/etc/crontab", "* * * * * root id")),
     _path("two-lines-in-one", "more than one line", _block("/etc/hosts", "10.0.0.1 a\n10.0.0.2 b")),

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from escapes import ACCESS, CA, DROP, Escape, apply, data, plan, reason, step
+from escapes import CA, DROP, Escape, data
 from escapes.links import FOLLOWED
+from hands import ACCESS, apply, plan, step, undo
 from testbed import handswire
 from testbed.handswire import Wire
 
@@ -60,12 +61,6 @@ def _victim(node) -> str:
     return node.run(["sh", "-c", f"find {VICTIM} -printf '%p %m %u %g %l\\n' | sort; cat {VICTIM}/gone-* {VICTIM}/tree-*/below/*"]).stdout
 
 
-def _undone(wire: Wire, identity: str, owner: str) -> str:
-    if (refused := reason(reply := wire.ask({"type": "undo", "id": identity, "owner": owner}))):
-        return refused
-    return reason(wire.ask({"type": "follow", "plan_id": reply["plan_id"]}))
-
-
 def _plans(wire: Wire, owner: str, step_for: Callable[[int], dict]) -> list[str]:
     """Carries out plans until enough of them were refused; returns why."""
     refused: list[str] = []
@@ -88,9 +83,9 @@ def _race(name: str, step_for: Callable[[int], dict]) -> Escape:
             with _swapping(node):
                 refused = _plans(wire, owner, step_for)
                 for number in range(LEAST_PLANS):
-                    _undone(wire, f"{owner}-undo-{number}", owner)
+                    undo(wire, f"{owner}-undo-{number}", owner)
             for number in count(LEAST_PLANS):  # what the race left; every try takes back more
-                if not (left := _undone(wire, f"{owner}-undo-{number}", owner)):
+                if not (left := undo(wire, f"{owner}-undo-{number}", owner)):
                     break
                 assert number < 2 * LEAST_PLANS, left
         assert _victim(node) == before

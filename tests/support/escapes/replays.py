@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from escapes import ACCESS, CA, Escape, apply, plan, reason, step
+from escapes import Escape
+from hands import ACCESS, apply, plan, step, undo
 from testbed import handswire
 from testbed.handswire import Wire
 
@@ -26,11 +27,8 @@ def _replay(name: str, because: str, attempt: Callable[[Wire, str], str]) -> Esc
     return Escape("replay", name, prepared, because)
 
 
-def _undo(wire: Wire, identity: str, owner: str = "escapes-of-nobody") -> str:
-    reply = wire.ask({"type": "undo", "id": identity, "owner": owner})
-    if reply is not None and reply["type"] == "accepted":
-        reply = wire.ask({"type": "follow", "plan_id": identity})
-    return reason(reply)
+def _undo(wire: Wire, identity: str) -> str:
+    return undo(wire, identity, "nobody-at-all")
 
 
 def _after_undo(wire: Wire, identity: str) -> str:
@@ -78,7 +76,7 @@ def _content_of_root(node) -> str:
     finally:
         with handswire.connect(node, "root") as wire:
             wire.hello()
-            undone = _undo(wire, "replay-root-undo", "root-of-escapes")
+            undone = undo(wire, "replay-root-undo", "root-of-escapes")
             assert undone == "", undone
 
 

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from escapes import DROP, of_plan, step
+from escapes import DROP, of_plan
+from hands import step
 
 NOT_LISTED, NO_PROGRAM, NO_NAME = "is not in allow.units", "is not in allow.executables", "is not named kubexm-*.service"
 NO_SYSCTL = "not that of a sysctl"
