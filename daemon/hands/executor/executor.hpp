@@ -1,27 +1,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "daemon/base/error.hpp"
-#include "daemon/base/fd.hpp"
+#include "daemon/hands/executor/contents.hpp"
 #include "daemon/hands/executor/refusals.hpp"
 #include "daemon/hands/executor/runner.hpp"
-#include "daemon/hands/journal/salvage.hpp"
+#include "daemon/hands/executor/store.hpp"
 #include "daemon/model/allow.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::hands {
-
-/// Content that came with a plan.
-struct Content {
-    std::string digest;
-    Fd bytes;
-};
 
 /// What a plan would do to one step's object.
 struct Foreseen {
@@ -30,8 +23,7 @@ struct Foreseen {
 };
 
 /// Everything the hands can be asked to do, after who asked was settled. Every refusal is audited.
-/// Opens its journal when first needed and again after a fault; a corrupt one is set aside, and
-/// nothing is changed until a person decides. Worker thread.
+/// Worker thread.
 class Executor {
 public:
     Executor(std::string state_directory, const Root& root, Systemd& systemd,
@@ -49,8 +41,7 @@ public:
     /// What is in the journal: of one that waits for a decision, what can still be read.
     Result<Salvage> journal();
     /// What a person decided about a damaged journal; root's alone.
-    enum class Decision { restore, discard };
-    Result<> decide(Decision decision, Caller caller);
+    Result<> decide(Store::Decision decision, Caller caller);
 
     Result<PlanState> carry_out(const PlanRecord& record, const Stop& stop,
                                 const Runner::Listener& listener);
@@ -70,22 +61,15 @@ public:
     void write_refusals();
 
 private:
-    Result<> ensure_open();
-    std::unexpected<Error> put_aside(const Error& damage);
-    Result<Salvage> sound_journal();
-    Result<> not_given_up(const model::Plan& plan, Caller caller);
-    void forget_unused_contents();
-    Result<> keep_contents(const model::Plan& plan, std::span<Content> contents);
-    Result<PlanRecord> take_in(PlanRecord record, std::uint32_t steps, Caller caller);
+    Result<PlanRecord> take_in(Journal& journal, PlanRecord record, std::uint32_t steps,
+                               Caller caller);
     std::unexpected<Error> refuse(Caller caller, const Error& error);
 
-    std::string directory_;
+    Store store_;
     const Root& root_;
     Systemd& systemd_;
     model::AllowList allow_;
     Refusals refusals_;
-    std::optional<Journal> journal_;
-    std::optional<Vault> vault_;
 };
 
 }  // namespace kubexm::hands

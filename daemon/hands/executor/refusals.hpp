@@ -41,7 +41,7 @@ public:
 
 private:
     struct Hour {
-        Time begin{};
+        Time begin;
         std::size_t added = 0;
         std::size_t counted = 0;
     };

@@ -113,7 +113,7 @@ void Service::answer(Session& session, const wire::Journal& request) {
         if (request.action != wire::JournalAction::show) {
             const bool restore = request.action == wire::JournalAction::restore;
             auto decided = executor_.decide(
-                restore ? Executor::Decision::restore : Executor::Decision::discard, caller);
+                restore ? Store::Decision::restore : Store::Decision::discard, caller);
             if (!decided) return tell(number, refused(decided.error()));
             loop_.post([this] { recover(); });
         }

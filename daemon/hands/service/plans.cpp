@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "daemon/hands/service/plan_log.hpp"
 #include "daemon/hands/service/replies.hpp"
@@ -38,7 +39,7 @@ void Service::queue_plan(Session& session, bool replace, Accept accept) {
         log_accepted(*record);
         begin_events(record->id);
         tell(number, wire::Accepted{record->id});
-        carry_out(*record, stop);
+        std::ignore = carry_out(*record, stop);  // those who follow are told
     });
     if (!queued) {
         refuse(session, {Code::exhausted, "too many plans wait already: try again later"});

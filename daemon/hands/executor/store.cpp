@@ -1,0 +1,58 @@
+#include "daemon/hands/executor/store.hpp"
+
+#include <fmt/format.h>
+
+namespace kubexm::hands {
+
+namespace {
+
+constexpr std::uint32_t kAllPlans = 200;  // as many as the journal keeps
+
+Result<Salvage> content_of(Journal& journal) {
+    auto entries = journal.ledger("");
+    if (!entries) return std::unexpected(entries.error());
+    auto plans = journal.history(kAllPlans);
+    if (!plans) return std::unexpected(plans.error());
+    return Salvage{"", *std::move(entries), *std::move(plans), {}};
+}
+
+}  // namespace
+
+Result<Records*> Store::open() {
+    if (records_) return &*records_;
+    auto journal = Journal::open(directory_, {});
+    if (!journal) return put_aside(journal.error());
+    // After the journal, whose lock says that no other process writes here.
+    auto vault = Vault::open(directory_ + "/content");
+    if (!vault) return std::unexpected(vault.error());
+    return &records_.emplace(*std::move(journal), *std::move(vault));
+}
+
+/// A damaged journal gets another name before anybody can write to it; other faults may pass.
+std::unexpected<Error> Store::put_aside(const Error& damage) const {
+    if (damage.code != Code::corrupt) return std::unexpected(damage);
+    auto moved = set_aside(directory_);
+    if (!moved && moved.error().code == Code::not_found) return std::unexpected(damage);  // it was
+    if (!moved) return std::unexpected(moved.error());
+    return fail(Code::corrupt,
+                fmt::format("{}; it is set aside as {}: decide with kubexmctl journal show, "
+                            "restore or discard",
+                            damage.what, *moved));
+}
+
+Result<Salvage> Store::look() {
+    auto records = open();
+    if (records) return content_of((*records)->journal);
+    if (records.error().code != Code::corrupt) return std::unexpected(records.error());
+    return salvage(directory_, "");
+}
+
+Result<> Store::decide(Decision decision, std::uint32_t uid, std::int64_t pid) {
+    if (open()) return fail(Code::conflict, "the journal is sound: nothing is to decide");
+    if (decision == Decision::discard) return discard(directory_, uid, pid);
+    auto restored = restore(directory_, uid, pid);
+    if (!restored) return std::unexpected(restored.error());
+    return {};
+}
+
+}  // namespace kubexm::hands
