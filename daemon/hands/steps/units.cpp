@@ -33,6 +33,20 @@ Result<> bring(bool wanted, Result<> (Systemd::*verb)(const std::string&, System
     return (context.systemd.*verb)(unit, context.deadline);
 }
 
+/// Whoever was here before may have been cut off after a link was made and before systemd was told.
+bool knows_links(const model::UnitState& step, const UnitStatus& now) {
+    return (!step.enabled && !step.masked) || !now.needs_reload;
+}
+
+/// What systemd says of a unit, once it knows the links that are on the disk.
+Result<UnitStatus> informed_status(Context& context, const model::UnitState& step) {
+    auto now = context.systemd.status(step.name, context.deadline);
+    if (!now || knows_links(step, *now)) return now;
+    auto done = context.systemd.reload(context.deadline);
+    if (!done) return std::unexpected(done.error());
+    return context.systemd.status(step.name, context.deadline);
+}
+
 Result<> start_or_restart(Context& context, const model::UnitState& step, const UnitStatus& now) {
     if (step.active != true) return {};
     if (!is_active(now)) return context.systemd.start(step.name, context.deadline);
@@ -46,7 +60,8 @@ Result<bool> holds(Context& context, const model::UnitState& step) {
     auto now = context.systemd.status(step.name, context.deadline);
     if (!now) return std::unexpected(now.error());
     return as_wanted(step.enabled, is_enabled(*now)) && as_wanted(step.active, is_active(*now)) &&
-           as_wanted(step.masked, is_masked(*now)) && !needs_restart(context, step);
+           as_wanted(step.masked, is_masked(*now)) && knows_links(step, *now) &&
+           !needs_restart(context, step);
 }
 
 Result<Image> capture(Context& context, const model::UnitState& step) {
@@ -56,7 +71,7 @@ Result<Image> capture(Context& context, const model::UnitState& step) {
 }
 
 Result<> apply(Context& context, const model::UnitState& step) {
-    auto now = context.systemd.status(step.name, context.deadline);
+    auto now = informed_status(context, step);
     if (!now) return std::unexpected(now.error());
     const std::string& unit = step.name;
     Result<> done = bring(step.masked == false && is_masked(*now), &Systemd::unmask, context, unit);
@@ -75,7 +90,7 @@ Result<> apply(Context& context, const model::UnitState& step) {
 Result<std::string> take_back(Context& context, const model::UnitState& step, const Image& image) {
     auto before = image_as<UnitImage>(image);
     if (!before) return std::unexpected(before.error());
-    auto now = context.systemd.status(step.name, context.deadline);
+    auto now = informed_status(context, step);
     if (!now) return std::unexpected(now.error());
     const std::string& unit = step.name;
     const bool was_masked = before->enablement == "masked";
