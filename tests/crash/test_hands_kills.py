@@ -1,70 +1,25 @@
 """Killed at any point, the hands come to the same end; taken back, the node is as it was before."""
 
+import itertools
 import os
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from testbed import snapshot
-from testbed.hands import PLACE, Hands, hosts, kills, plan, state
-from testbed.node import Node
+from testbed import probe
+from testbed.hands import PLACE, hosts, kills, plan, reference, state, strace
 
-TREE = Path(os.environ["KUBEXM_TREE"])
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
-
-
-@dataclass
-class Host:
-    kind: str
-    hands: Hands
-    forth: kills.Course
-    back: kills.Course
-    whole: snapshot.Snapshot
-
-    def check_whole(self) -> None:
-        """Everything a person could find changed, not only what the plan touches."""
-        report = snapshot.diff(self.whole, self.hands.node.snapshot())
-        assert not report, str(report)
+STRACE_KILLS = 25  # on each host
+DURABLE_CALLS = ["write", "pwrite64", "fsync", "fdatasync", "renameat", "unlinkat", "unlink", "sendmsg"]
 
 
 @pytest.fixture(scope="module", params=[("bare", "bookworm"), ("foreign", "trixie")], ids=lambda param: param[0])
 def host(request):
-    """A host as it is before the plan, after an uninterrupted run forth and back."""
-    kind, suite = request.param
-    with Node(suite=suite) as node:
-        hands = Hands(node, TREE)
-        getattr(hosts, kind)(hands)
-        whole = node.snapshot()
-        made = Host(kind, hands, *courses(hands), whole)
-        made.check_whole()
+    with reference.boot(*request.param) as made:
         yield made
-
-
-def courses(hands: Hands) -> tuple[kills.Course, kills.Course]:
-    before = state.take(hands)
-    forth = traced(hands, lambda: hands.apply(plan.everything()))
-    after = state.take(hands)
-    back = traced(hands, hands.undo)
-    end = {name: text for name, text in before.items() if not name.startswith(plan.DOOMED_TREE)}
-    made = (kills.Course(hands, lambda: hands.apply(plan.everything()), "done", before, after, forth),
-            kills.Course(hands, hands.undo, "undone", after, end, back))
-    made[1].check_end("an uninterrupted undo")
-    hosts.doom(hands)
-    return made
-
-
-def traced(hands: Hands, send: Callable) -> list[str]:
-    """What an uninterrupted run passes."""
-    hands.restart(KUBEXM_CRASH_TRACE=f"{PLACE}/trace")
-    done = send()
-    assert done.returncode == 0, done.stdout + done.stderr
-    passed = hands.place("trace").read_text().split()
-    hands.place("trace").unlink()
-    return passed
 
 
 def test_every_step_type_is_in_the_plan(host):
@@ -75,14 +30,115 @@ def test_every_step_type_is_in_the_plan(host):
 
 
 def test_killed_at_every_hook_point(host, figure):
-    forth, back = (kills.rounds(kills.points(course.trace)) for course in (host.forth, host.back))
+    """On the foreign host a seeded third of the rounds, unless the test is deep."""
+    forth, back = (chosen_rounds(host.kind, course) for course in (host.forth, host.back))
     try:
-        for number in range(max(len(forth), len(back))):
-            host.forth.run(forth[number] if number < len(forth) else [])
-            host.back.run(back[number] if number < len(back) else [])
+        for forth_points, back_points in itertools.zip_longest(forth, back, fillvalue=[]):
+            host.forth.run(forth_points)
+            host.back.run(back_points)
             hosts.doom(host.hands)
         host.check_whole()
     finally:
         for course, of in ((host.forth, forth), (host.back, back)):
-            figure(f"hook points on a {host.kind} host, to {course.word}: {sum(map(len, of))} points, "
-                   f"{course.kills} kills, {course.survived} survived")
+            figure(f"hook points on a {host.kind} host, to {course.word}: {len(kills.points(course.trace))} points, "
+                   f"{sum(map(len, of))} chosen, {course.kills} kills, {course.survived} survived")
+
+
+def chosen_rounds(kind: str, course: kills.Course) -> list[list[kills.Point]]:
+    every = kills.rounds(kills.points(course.trace))
+    if DEEP or kind == "bare":
+        return every
+    return random.Random(f"{SEED} {course.word}").sample(every, len(every) // 3)
+
+
+def test_killed_before_the_first_step(host, figure):
+    """A plan that is not yet in the journal has changed nothing; one that is there goes on."""
+    survived = 0
+    for course in (host.forth, host.back):
+        wishes = kills.prologue(course.trace)
+        for wish in wishes:
+            last = host.hands.last()
+            host.hands.restart(KUBEXM_CRASH_AT=wish)
+            course.send()
+            assert not host.hands.alive(), f"they should have died at {wish}"
+            host.hands.start()
+            taken_in = host.hands.last() != last
+            wrong = state.difference(course.after if taken_in else course.before, state.take(host.hands))
+            assert not wrong, "\n".join([f"killed at {wish}", *wrong])
+            survived += 1
+        assert taken_in, "the last point is after the commit that takes the plan in"
+    hosts.doom(host.hands)
+    host.check_whole()
+    figure(f"points before the first step on a {host.kind} host: {survived} kills, {survived} survived")
+
+
+def test_killed_at_system_calls(host, figure, tmp_path):
+    forth, back = (shuffled_calls(course, tmp_path) for course in (host.forth, host.back))
+    hosts.doom(host.hands)
+    wanted = len(forth) + len(back) if DEEP else STRACE_KILLS
+    kills_before = host.forth.kills + host.back.kills
+    done = 0
+    while (forth or back) and done < wanted:
+        for course, calls in ((host.forth, forth), (host.back, back)):
+            done += killed_at_call(course, calls.pop() if calls else None)
+        hosts.doom(host.hands)
+    host.check_whole()
+    assert done >= min(wanted, STRACE_KILLS)
+    figure(f"system calls on a {host.kind} host: {host.forth.kills + host.back.kills - kills_before} kills, {done} survived")
+
+
+def shuffled_calls(course: kills.Course, tmp_path: Path) -> list[tuple[str, int]]:
+    calls = strace.counted(course.hands, DURABLE_CALLS, course.send, tmp_path / course.word)
+    course.check_end("a run under strace")
+    random.Random(f"{SEED} {course.word}").shuffle(calls)
+    return calls
+
+
+def killed_at_call(course: kills.Course, call: tuple[str, int] | None) -> bool:
+    """Whether the call came; otherwise the run was uninterrupted."""
+    last = course.hands.last()
+    if call is None:
+        course.send()
+    else:
+        with strace.injected(course.hands, call[0], f"signal=SIGKILL:when={call[1]}"):
+            course.send()
+    if course.hands.alive():
+        course.check_end("an uninterrupted run")
+        return False
+    course.finish(f"killed at call {call[1]} of {call[0]}", last)
+    return True
+
+
+def test_a_writer_that_is_not_atomic_is_caught(host):
+    """The control: without it the tests above would prove nothing."""
+    hands = host.hands
+    hands.node.push(probe.BUILD / "tests/system/programs/torn_writer.so", f"{PLACE}/torn_writer.so")
+    hands.restart(LD_PRELOAD=f"{PLACE}/torn_writer.so")
+    hands.place("torn_writer.so").unlink()
+    host.forth.send()
+    assert not hands.alive()
+    with pytest.raises(AssertionError, match=f"{plan.CERTIFICATE}: .* is neither"):
+        host.forth.check_instant("the control")
+    hands.start()
+    host.forth.check_end("what the journal knows is done again")
+    host.back.run([])
+    hosts.doom(hands)
+    host.check_whole()
+
+
+def test_the_comparison_sees_every_change(host):
+    """The other control, and the last test of this file: it leaves the host changed."""
+    hands, file = host.hands, host.hands.root / plan.CERTIFICATE[1:]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    changes = {
+        plan.CERTIFICATE: [lambda: file.write_text("other"), lambda: file.chmod(0o640), lambda: os.chown(file, 7, 0),
+                           lambda: os.chown(file, 7, 7), lambda: os.setxattr(file, "user.other", b"")],
+        f"{plan.PKI}/.left": [lambda: (file.parent / ".left").touch()],
+        "unit loud.service": [lambda: hands.node.run(["systemctl", "stop", "loud.service"])],
+        "sysctl net.ipv4.ip_forward": [lambda: hands.node.run(["sysctl", "-qw", "net.ipv4.ip_forward=1"])],
+    }
+    for name, ways in changes.items():
+        for change in ways:
+            last = state.take(hands)
+            change()
+            assert name in "\n".join(state.difference(last, state.take(hands)))

@@ -32,8 +32,8 @@ class Hands:
         node.install(tree)
         node.write("/etc/kubexm/hands.yaml", CONFIGURATION)
         node.write(DROP_IN, SETTINGS)
-        node.write(f"{PLACE}/ca.crt", plan.CA)
-        node.write(f"{PLACE}/kubelet.key", plan.KEY, 0o600)
+        for digest, content in plan.CONTENTS.items():
+            node.write(f"{PLACE}/{digest}", content)
         node.run(["systemctl", "daemon-reload"])
         node.run(["systemctl", "enable", "--now", "kubexm-hands.socket"])
         self.start()
@@ -68,8 +68,12 @@ class Hands:
         raise RuntimeError("the hands do not run")
 
     def apply(self, text: str, user: str | None = None) -> subprocess.CompletedProcess[str]:
-        contents = [option for name in ("ca.crt", "kubelet.key") for option in ("--content", f"{PLACE}/{name}")]
-        return self.node.run(["kubexmctl", "apply", "/dev/stdin", *contents], input=text, check=False, user=user)
+        contents = [option for digest in plan.CONTENTS if digest in text for option in ("--content", f"{PLACE}/{digest}")]
+        file = self.place("plan.json")
+        file.write_text(text)
+        done = self.node.run(["kubexmctl", "apply", f"{PLACE}/plan.json", *contents], check=False, user=user)
+        file.unlink()
+        return done
 
     def undo(self) -> subprocess.CompletedProcess[str]:
         return self.node.run(["kubexmctl", "undo", plan.OWNER], check=False)

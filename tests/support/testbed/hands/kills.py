@@ -79,6 +79,18 @@ class Course:
         self.check_end(f"killed at {', '.join(map(str, killed_at))}")
         self.survived += len(killed_at)
 
+    def finish(self, circumstances: str, last_before: str) -> None:
+        """Starts the hands again after a kill anywhere; a plan that they had not yet taken in is sent again."""
+        self.kills += 1
+        self.check_instant(circumstances)
+        self.hands.start()
+        if self.hands.last() == last_before:
+            wrong = state.difference(self.before, state.take(self.hands))
+            assert not wrong, "\n".join([f"{circumstances}: not taken in, and yet", *wrong])
+            self.send()
+        self.check_end(circumstances)
+        self.survived += 1
+
     def check_end(self, circumstances: str) -> None:
         last = self.hands.last()
         assert last.startswith(self.word), f"{circumstances}: the history says {last!r}, expected {self.word}"

@@ -7,6 +7,8 @@ import json
 OWNER = "test"
 CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
 KEY = "-----BEGIN PRIVATE KEY-----\nnot a real one\n-----END PRIVATE KEY-----\n"
+CONTENTS = {hashlib.sha256(content.encode()).hexdigest(): content for content in (CA, KEY)}
+CA_DIGEST, KEY_DIGEST = CONTENTS
 
 DROP_INS = "/etc/systemd/system/containerd.service.d"
 PKI = "/etc/kubernetes/pki"
@@ -43,10 +45,6 @@ def _access(mode: str) -> dict:
     return {"mode": mode, "uid": 0, "gid": 0}
 
 
-def _digest(content: str) -> str:
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
 def _rendered(document: dict) -> dict:
     return step("rendered-file", document=document)
 
@@ -57,8 +55,8 @@ def _directories() -> list[dict]:
 
 def _contents() -> list[dict]:
     return [
-        step("data-file", path=CERTIFICATE, kind="ca-bundle", access=_access("0644"), digest=_digest(CA)),
-        step("secret-file", path=SECRET, handle="kubelet-key", access=_access("0600"), digest=_digest(KEY)),
+        step("data-file", path=CERTIFICATE, kind="ca-bundle", access=_access("0644"), digest=CA_DIGEST),
+        step("secret-file", path=SECRET, handle="kubelet-key", access=_access("0600"), digest=KEY_DIGEST),
         step("symlink", path=LINK, target="ca.crt"),
         step("managed-block", path=BLOCK, name="own name", lines=["10.99.0.200 somebody"]),
         step("absent-path", path=UNWANTED),
