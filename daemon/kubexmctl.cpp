@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,64 +13,102 @@
 
 namespace {
 
-using kubexm::Result;
+using namespace kubexm;
 
-int finish(const Result<int>& outcome) {
-    if (outcome) return *outcome;
-    fmt::print(stderr, "kubexmctl: {}\n", outcome.error().what);
-    return 1;
-}
+using Command = std::function<Result<int>()>;
 
-void add_journal_actions(CLI::App& journal, kubexm::wire::JournalAction& action) {
-    using kubexm::wire::JournalAction;
-    const auto add = [&](const char* name, const char* text, JournalAction chosen) {
-        journal.add_subcommand(name, text)->callback([&action, chosen] { action = chosen; });
-    };
-    add("show", "what is in it, or can still be read of a damaged one", JournalAction::show);
-    add("restore", "go on with what can be read of a damaged one", JournalAction::restore);
-    add("discard", "begin anew: what is on the host is nobody's from now on",
-        JournalAction::discard);
-}
+/// Everything that can be said on the command line, and what it means.
+class CommandLine {
+public:
+    CommandLine() {
+        app_.set_version_flag("--version", fmt::format("kubexmctl {}", kVersion));
+        app_.require_subcommand(1);
+        app_.add_option("--socket", socket_, "the socket of the hands")->capture_default_str();
+        add_plan_commands();
+        add_running_commands();
+        add_journal_commands();
+    }
+
+    int run(int argc, char** argv) {
+        CLI11_PARSE(app_, argc, argv);
+        auto code = chosen_();
+        if (code) return *code;
+        fmt::print(stderr, "kubexmctl: {}\n", code.error().what);
+        return 1;
+    }
+
+private:
+    CLI::App* add(CLI::App& to, const char* name, const char* text, Command command) {
+        auto* added = to.add_subcommand(name, text);
+        added->callback([this, command = std::move(command)] { chosen_ = command; });
+        return added;
+    }
+
+    void add_plan_commands() {
+        auto* preview = add(app_, "preview", "show what a plan would change; changes nothing",
+                            [this] { return cli::preview(socket_, plan_, output_); });
+        preview->add_option("PLAN", plan_, "file with the plan as JSON")->required();
+        const std::map<std::string, cli::Output> outputs{
+            {"text", cli::Output::text}, {"json", cli::Output::json}, {"diff", cli::Output::diff}};
+        preview->add_option("--output", output_, "text, json or diff (the default)")
+            ->transform(CLI::CheckedTransformer(outputs));
+        auto* apply = add(app_, "apply", "carry out a plan and show its steps",
+                          [this] { return cli::apply(socket_, plan_, contents_, replace_); });
+        apply->add_option("PLAN", plan_, "file with the plan as JSON")->required();
+        apply->add_option("--content", contents_,
+                          "file with content that the plan names by digest");
+        apply->add_flag("--replace", replace_, "take the place of a plan that is running");
+        add(app_, "undo", "take back everything that is on the host for an owner",
+            [this] { return cli::undo(socket_, owner_); })
+            ->add_option("OWNER", owner_)
+            ->required();
+    }
+
+    void add_running_commands() {
+        add(app_, "follow", "show the steps of a plan, also while it runs",
+            [this] { return cli::follow(socket_, plan_); })
+            ->add_option("ID", plan_)
+            ->required();
+        add(app_, "cancel", "let a running plan stop at its next step",
+            [this] { return cli::cancel(socket_, plan_); })
+            ->add_option("ID", plan_)
+            ->required();
+        add(app_, "history", "show the last plans, newest first",
+            [this] { return cli::history(socket_, limit_); })
+            ->add_option("--limit", limit_)
+            ->capture_default_str();
+        add(app_, "observe", "show units and owners as JSON",
+            [this] { return cli::observe(socket_); });
+    }
+
+    void add_journal_commands() {
+        using wire::JournalAction;
+        auto* journal =
+            app_.add_subcommand("journal", "look at the journal, decide about a damaged one");
+        journal->require_subcommand(1);
+        const auto of = [this](JournalAction action) {
+            return [this, action] { return cli::journal(socket_, action); };
+        };
+        add(*journal, "show", "what is in it, or can still be read of a damaged one",
+            of(JournalAction::show));
+        add(*journal, "restore", "go on with what can be read of a damaged one",
+            of(JournalAction::restore));
+        add(*journal, "discard", "begin anew: what is on the host is nobody's from now on",
+            of(JournalAction::discard));
+    }
+
+    CLI::App app_{"Asks kubexm-hands to show, carry out and take back plans on this host.",
+                  "kubexmctl"};
+    Command chosen_;
+    std::string socket_ = "/run/kubexm-hands/hands.sock";
+    std::string plan_;
+    std::vector<std::string> contents_;
+    bool replace_ = false;
+    cli::Output output_ = cli::Output::diff;
+    std::string owner_;
+    unsigned limit_ = 20;
+};
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    CLI::App app("Asks kubexm-hands to show, carry out and take back plans on this host.",
-                 "kubexmctl");
-    app.set_version_flag("--version", fmt::format("kubexmctl {}", kubexm::kVersion));
-    app.require_subcommand(1);
-    std::string socket = "/run/kubexm-hands/hands.sock";
-    app.add_option("--socket", socket, "the socket of the hands")->capture_default_str();
-
-    std::string plan;
-    std::vector<std::string> contents;
-    bool replace = false;
-    auto* preview = app.add_subcommand("preview", "show what a plan would change; changes nothing");
-    preview->add_option("PLAN", plan, "file with the plan as JSON")->required();
-    auto* apply = app.add_subcommand("apply", "carry out a plan and show its steps");
-    apply->add_option("PLAN", plan, "file with the plan as JSON")->required();
-    apply->add_option("--content", contents, "file with content that the plan names by digest");
-    apply->add_flag("--replace", replace, "take the place of a plan that is running");
-
-    std::string owner;
-    auto* undo =
-        app.add_subcommand("undo", "take back everything that is on the host for an owner");
-    undo->add_option("OWNER", owner)->required();
-    unsigned limit = 20;
-    auto* history = app.add_subcommand("history", "show the last plans, newest first");
-    history->add_option("--limit", limit)->capture_default_str();
-    app.add_subcommand("observe", "show units and owners as JSON");
-    auto action = kubexm::wire::JournalAction::show;
-    auto* journal =
-        app.add_subcommand("journal", "look at the journal, decide about a damaged one");
-    journal->require_subcommand(1);
-    add_journal_actions(*journal, action);
-    CLI11_PARSE(app, argc, argv);
-
-    if (preview->parsed()) return finish(kubexm::cli::preview(socket, plan));
-    if (apply->parsed()) return finish(kubexm::cli::apply(socket, plan, contents, replace));
-    if (undo->parsed()) return finish(kubexm::cli::undo(socket, owner));
-    if (history->parsed()) return finish(kubexm::cli::history(socket, limit));
-    if (journal->parsed()) return finish(kubexm::cli::journal(socket, action));
-    return finish(kubexm::cli::observe(socket));
-}
+int main(int argc, char** argv) { return CommandLine().run(argc, argv); }

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxFieldName = 64;  // systemd's journal_field_valid()
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-bool have_valid_names(std::span<const Field> fields) {
+[[maybe_unused]] bool have_valid_names(std::span<const Field> fields) {
     return std::ranges::all_of(fields,
                                [](const Field& field) { return is_field_name(field.first); });
 }

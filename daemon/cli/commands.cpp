@@ -65,8 +65,14 @@ bool show_progress(const wire::Reply& reply) {
     return !std::holds_alternative<wire::PlanSummary>(reply);
 }
 
-/// Follows a plan to its end; 0 where it came to the state that was wanted.
-Result<int> follow(Client& client, const std::string& id, std::string_view wanted) {
+void print_diff(const wire::StepPreview& step) {
+    fmt::print("{:<8} {}\n", step.holds ? "holds" : "change", step.text);
+    for (const std::string& line : step.diff) fmt::print("{}\n", line);
+}
+
+/// Follows a plan to its end; 0 where it came to the state that was wanted,
+/// if any was.
+Result<int> follow_to(Client& client, const std::string& id, std::string_view wanted) {
     std::string state;
     std::string error;
     auto followed = client.ask(wire::Follow{id}, {}, [&](const wire::Reply& reply) {
@@ -78,7 +84,7 @@ Result<int> follow(Client& client, const std::string& id, std::string_view wante
     });
     if (!followed) return std::unexpected(followed.error());
     fmt::print("plan {}: {}{}\n", id, state, error.empty() ? "" : " (" + error + ")");
-    return state == wanted ? 0 : 1;
+    return wanted.empty() || state == wanted ? 0 : 1;
 }
 
 Result<std::string> accepted_id(Client& client, const wire::Request& request,
@@ -106,19 +112,22 @@ void print_state(const wire::JournalState& state) {
 
 }  // namespace
 
-Result<int> preview(const std::string& socket, const std::string& plan_file) {
+Result<int> preview(const std::string& socket, const std::string& plan_file, Output output) {
     auto plan = read_plan(plan_file);
     if (!plan) return std::unexpected(plan.error());
     auto client = Client::connect(socket);
     if (!client) return std::unexpected(client.error());
-    auto asked = client->ask(wire::Preview{*plan}, {}, [](const wire::Reply& reply) {
+    std::vector<std::string> states;
+    auto asked = client->ask(wire::Preview{*plan}, {}, [&](const wire::Reply& reply) {
         const auto* step = std::get_if<wire::StepPreview>(&reply);
         if (step == nullptr) return false;
-        fmt::print("{:<8} {}\n", step->holds ? "holds" : "change", step->text);
-        for (const std::string& line : step->diff) fmt::print("         {}\n", line);
+        states.emplace_back(step->holds ? "holds" : "change");
+        if (output == Output::diff) print_diff(*step);
         return true;
     });
     if (!asked) return std::unexpected(asked.error());
+    if (output == Output::text) fmt::print("{}", model::to_text(*plan, states));
+    if (output == Output::json) fmt::print("{}\n", model::to_json(*plan, states));
     return 0;
 }
 
@@ -133,7 +142,21 @@ Result<int> apply(const std::string& socket, const std::string& plan_file,
     auto id =
         accepted_id(*client, wire::Apply{*plan, opened->digests, replace}, opened->descriptors);
     if (!id) return std::unexpected(id.error());
-    return follow(*client, *id, "done");
+    return follow_to(*client, *id, "done");
+}
+
+Result<int> follow(const std::string& socket, const std::string& plan_id) {
+    auto client = Client::connect(socket);
+    if (!client) return std::unexpected(client.error());
+    return follow_to(*client, plan_id, "");
+}
+
+Result<int> cancel(const std::string& socket, const std::string& plan_id) {
+    auto client = Client::connect(socket);
+    if (!client) return std::unexpected(client.error());
+    auto id = accepted_id(*client, wire::Cancel{plan_id}, {});
+    if (!id) return std::unexpected(id.error());
+    return follow_to(*client, *id, "cancelled");
 }
 
 Result<int> undo(const std::string& socket, const std::string& owner) {
@@ -141,7 +164,7 @@ Result<int> undo(const std::string& socket, const std::string& owner) {
     if (!client) return std::unexpected(client.error());
     auto id = accepted_id(*client, wire::Undo{new_id(owner), owner}, {});
     if (!id) return std::unexpected(id.error());
-    return follow(*client, *id, "undone");
+    return follow_to(*client, *id, "undone");
 }
 
 Result<int> history(const std::string& socket, unsigned limit) {

@@ -11,12 +11,19 @@ namespace kubexm::cli {
 // What kubexmctl does with the hands; each prints to standard output and returns an exit code.
 
 /// What a plan in a file would change, as text with diffs; nothing is changed.
-Result<int> preview(const std::string& socket, const std::string& plan_file);
+enum class Output { text, json, diff };
+Result<int> preview(const std::string& socket, const std::string& plan_file, Output output);
 
 /// Carries out a plan and shows its steps as they happen. `contents` are files that hold what the
 /// plan names by digest. 1: it did not come to its end.
 Result<int> apply(const std::string& socket, const std::string& plan_file,
                   const std::vector<std::string>& contents, bool replace);
+
+/// Shows the steps of a plan as they happen, or as they happened.
+Result<int> follow(const std::string& socket, const std::string& plan_id);
+
+/// Lets a running plan stop at its next step.
+Result<int> cancel(const std::string& socket, const std::string& plan_id);
 
 /// Takes back everything that is on the host for an owner.
 Result<int> undo(const std::string& socket, const std::string& owner);

@@ -34,7 +34,7 @@ Result<> agrees(const json& given, std::string_view name, const json& ours,
 
 Result<Step> read_step(const json& given, const std::string& where) {
     if (!given.is_object()) return codec::expected_here(where, "an object");
-    const std::vector<std::string_view> known{"type", "target", "text", "effects", "with"};
+    const std::vector<std::string_view> known{"type", "target", "text", "effects", "state", "with"};
     if (auto good = codec::only_known(given, known, where); !good) {
         return std::unexpected(good.error());
     }
@@ -146,11 +146,19 @@ Result<Step> step_from_json(std::string_view text) {
     return step;
 }
 
-std::string to_text(const Plan& plan) {
+std::string to_json(const Plan& plan, std::span<const std::string> states) {
+    json document = encode(plan);
+    for (std::size_t i = 0; i < states.size(); ++i) document["steps"].at(i)["state"] = states[i];
+    return document.dump(2);
+}
+
+std::string to_text(const Plan& plan, std::span<const std::string> states) {
     std::string text;
-    for (const Step& step : plan.steps) {
-        text += text_of(step);
-        for (const std::string& effect : effects_of(step)) text += " (" + effect + ")";
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        text += fmt::format("{:<8} {}", i < states.size() ? states[i] : "", text_of(plan.steps[i]));
+        for (const std::string& effect : effects_of(plan.steps[i])) {
+            text += fmt::format(" ({})", effect);
+        }
         text += '\n';
     }
     return text;

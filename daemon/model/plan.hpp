@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,14 +30,16 @@ std::string hash_of(const Plan& plan);
 std::string to_json(const Plan& plan);
 
 /// Reads that form. What can be derived (hash, target, text, effects) may be left out, and is
-/// refused where it does not agree. invalid: names the step and the member.
+/// refused where it does not agree; a state is not the plan's to say and is passed over. invalid:
+/// names the step and the member.
 Result<Plan> plan_from_json(std::string_view text);
 
 /// One step alone: the struct's members and its type, as the ledger keeps it.
 std::string to_json(const Step& step);
 Result<Step> step_from_json(std::string_view text);
 
-/// One line a step, as `kubexmctl plan` prints it.
-std::string to_text(const Plan& plan);
+/// For a person: the documented form with the state of each step, indented, and one line a step.
+std::string to_json(const Plan& plan, std::span<const std::string> states);
+std::string to_text(const Plan& plan, std::span<const std::string> states);
 
 }  // namespace kubexm::model

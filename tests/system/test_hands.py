@@ -94,6 +94,28 @@ def test_a_preview_shows_diffs_and_changes_nothing(host):
     assert not report, str(report)
 
 
+def test_a_plan_prints_as_text_as_json_and_as_diffs(host):
+    host.write("/run/plan.json", rich_plan("p1"))
+
+    def printed(form: str) -> str:
+        return host.run(["kubexmctl", "preview", "--output", form, "/run/plan.json"]).stdout
+
+    assert "change   set net.ipv4.ip_forward to 1\n" in printed("text")
+    assert "+10.99.0.200 somebody" in printed("diff")
+    document = json.loads(printed("json"))
+    assert {"type", "target", "text", "effects", "state", "with"} == set(document["steps"][0])
+    assert {step["state"] for step in document["steps"]} == {"change"}
+    assert apply(host, json.dumps(document)).returncode == 0, "what was printed is the plan"
+    host.write("/run/plan.json", json.dumps({**document, "id": "p2"}))
+    again = json.loads(printed("json"))
+    assert {step["state"] for step in again["steps"]} == {"holds"}
+    assert again["hash"] == document["hash"]
+    followed = host.run(["kubexmctl", "follow", "p1"]).stdout
+    assert "done     set net.ipv4.ip_forward to 1" in followed and "plan p1: done" in followed
+    refused = host.run(["kubexmctl", "cancel", "p1"], check=False)
+    assert refused.returncode == 1 and "plan p1 does not run" in refused.stderr
+
+
 @pytest.mark.parametrize("bad, complaint", [
     (step("data-file", path="/etc/passwd", kind="ca-bundle", digest="0" * 64, access=ACCESS), "/etc/passwd is not below"),
     (step("sysctl", key="kernel.core_pattern", value="|/tmp/x"), "nobody may set it here"),

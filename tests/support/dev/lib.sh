@@ -48,15 +48,16 @@ use_go() {
 }
 
 # Builds our programs and prints the directory that holds them as a package would install them.
-product_tree() {
-    local tree="$top/build/dev/tree"
-    if [ -n "${KUBEXM_TREE:-}" ]; then # a test that runs ./dev already made it
+product_tree() { # PRESET
+    local preset="$1"
+    local tree="$top/build/$preset/tree"
+    if [ "$preset" = dev ] && [ -n "${KUBEXM_TREE:-}" ]; then # a test that runs ./dev already made it
         echo "$KUBEXM_TREE"
         return
     fi
-    "$support/dev/build" dev >&2 &&
+    "$support/dev/build" "$preset" >&2 &&
         rm -rf "$tree" &&
-        DESTDIR="$tree" cmake --install build/dev >/dev/null &&
+        DESTDIR="$tree" cmake --install "build/$preset" >/dev/null &&
         add_libraries "$tree" &&
         echo "$tree"
 }
@@ -66,7 +67,7 @@ product_tree() {
 add_libraries() { # TREE
     mkdir -p "$1/usr/lib/kubexm" &&
         find "$1/usr" -type f '(' -path '*/bin/*' -o -path '*/libexec/*' ')' -exec ldd {} + |
-        awk '/lib(fmt|yaml-cpp|jsoncpp|tomlplusplus)\.so/ { print $3 }' | sort -u |
+        awk '/lib(fmt|yaml-cpp|jsoncpp|tomlplusplus|asan|ubsan|tsan)\.so/ { print $3 }' | sort -u |
             xargs -r cp -L -t "$1/usr/lib/kubexm"
 }
 
