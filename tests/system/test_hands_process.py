@@ -125,12 +125,16 @@ def test_ready_is_said_only_after_an_interrupted_plan_came_to_its_end(host):
     begin_plan_at_gate(host, "p1")
     killed = shown(host, "MainPID")
     host.run(["kill", "-KILL", killed])
-    waiting.until("the next process", lambda: shown(host, "MainPID") not in ("0", killed)
-                  and shown(host, "StatusText") == "Plan p1 runs.", 60)
-    assert shown(host, "ActiveState") == "activating"
-    open_gate(host)
-    waiting.until("ready", lambda: shown(host, "ActiveState") == "active", 60)
-    assert forwarding(host) == "1"
+    with handswire.connect(host) as wire:
+        wire.hello()
+        wire.send({"type": "follow", "plan_id": "p1"})  # at the first moment, before anything goes on
+        waiting.until("the next process", lambda: shown(host, "MainPID") not in ("0", killed)
+                      and shown(host, "StatusText") == "Plan p1 runs.", 60)
+        assert shown(host, "ActiveState") == "activating"
+        open_gate(host)
+        waiting.until("ready", lambda: shown(host, "ActiveState") == "active", 60)
+        assert forwarding(host) == "1"
+        assert wire.last()["state"] == "done"
     assert until_logged(host, "going on with plan p1")
 
 

@@ -85,7 +85,11 @@ void Service::answer(Session& session, const wire::Follow& request) {
         auto record = executor_.plan(id);
         if (!record) return tell(number, refused(record.error()));
         for (wire::StepEvent& event : events_of(*record)) tell(number, std::move(event));
-        tell(number, summary_of(*record));
+        if (record->state != PlanState::running) return tell(number, summary_of(*record));
+        // Interrupted, and about to be gone on with.
+        loop_.post([this, number, id] {
+            if (Session* found = find(number)) found->following = id;
+        });
     });
 }
 

@@ -60,9 +60,9 @@ Result<Attributes> attributes_of(const PathImage& image) {
 /// Keeps the content of the file as it is now; the digest tells whether it is still what was seen.
 Result<> keep_content(Context& context, const std::string& path, const std::string& digest) {
     if (context.vault.has(digest)) return {};
-    auto content = read_file(context.root, path, kMaxContent);
-    if (!content) return std::unexpected(content.error());
-    return context.vault.keep(*content, digest);
+    auto file = open_file(context.root, path);
+    if (!file) return std::unexpected(file.error());
+    return context.vault.keep(file->get(), digest, kMaxContent);
 }
 
 Result<std::string> remove_ours(Context& context, const std::string& path) {

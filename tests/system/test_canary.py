@@ -1,0 +1,112 @@
+"""A secret that goes through the hands is where it belongs and nowhere else."""
+
+import secrets
+import stat
+from pathlib import Path
+
+import pytest
+
+import hands
+from hands import ACCESS, apply, offer, plan, shown, step, undo
+from testbed import handswire, search, waiting
+
+GATE, KEY = "/run/gate", "/etc/kubernetes/pki/canary.key"
+VAULT = f"{handswire.STATE}/content"
+
+
+@pytest.fixture(params=["bookworm", "trixie"])
+def host(request, nodes):
+    node = nodes(suite=request.param)
+    hands.install(node, "log: {level: debug}\nallow:\n  executables: [/usr/bin/cat]\n")
+    node.run(["mkfifo", GATE])
+    return node
+
+
+def canary() -> str:
+    return f"canary-{secrets.token_hex(24)}"
+
+
+def secret_steps(secret: str) -> list[dict]:
+    directories = [step("directory", path=path, access=ACCESS | {"mode": "0755"}) for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
+    return [*directories, step("secret-file", path=KEY, handle="canary", digest=handswire.digest(secret.encode()),
+                               access=ACCESS | {"mode": "0600"})]
+
+
+def at_gate(*more: str) -> dict:
+    return step("transient-unit", name="kubexm-gate.service", argv=["/usr/bin/cat", GATE, *more], timeout_seconds=240)
+
+
+def hands_of(node) -> int:
+    """The process as seen from here; restarted by systemd where it was killed."""
+    return waiting.until("the hands", lambda: next((pid for pid, name in search.processes(node).items() if name == "kubexm-hands"), 0), 60)
+
+
+def wait_at_gate(node) -> None:
+    waiting.until("the step at the gate", lambda: shown(node, "ActiveState", "kubexm-gate.service") == "activating", 60)
+
+
+def assert_secret_is_only_in(node, secret: str, *allowed: str) -> None:
+    found = search.files(node, secret)
+    assert {str(Path(path).parent) if path.startswith(VAULT) else path for path in found} == set(allowed), found
+    for path in found:
+        status = Path(f"/proc/{node.leader}/root{path}").stat()
+        assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o600, 0), path
+    assert not search.journal(node, secret)
+    assert not search.arguments(node, secret)
+    assert not search.memory(hands_of(node), secret)
+
+
+def test_a_secret_is_in_its_file_and_the_vault_and_gone_after_undo(host):
+    secret = canary()
+    content = [secret.encode()]
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert wire.ask({"type": "preview", "plan": plan("shown", *secret_steps(secret))})["type"] == "end"
+        broken = step("directory", path="/etc/kubernetes/missing/below", access=ACCESS | {"mode": "0755"})
+        assert "missing" in apply(wire, plan("failing", *secret_steps(secret), broken), content)
+        assert_secret_is_only_in(host, secret, KEY, VAULT)
+        assert offer(wire, plan("killed", *secret_steps(secret), at_gate()), content)["type"] == "accepted"
+        wait_at_gate(host)
+        assert_secret_is_only_in(host, secret, KEY, VAULT)
+    host.run(["kill", "-KILL", shown(host, "MainPID")])
+    waiting.until("the plan to go on", lambda: shown(host, "StatusText") == "Plan killed runs.", 60)
+    host.run(["sh", "-c", f"echo > {GATE}"])
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert wire.ask({"type": "follow", "plan_id": "killed"})["state"] == "done"
+        assert wire.ask({"type": "history", "limit": 10})["type"] == "end"
+        assert_secret_is_only_in(host, secret, KEY, VAULT)
+        assert undo(wire, "undo") == ""
+    assert_secret_is_only_in(host, secret)
+
+
+def test_what_was_there_before_is_as_secret(host):
+    """The pre-image of a file that a plan replaces may be a key of somebody else's."""
+    before, secret = canary(), canary()
+    host.write(KEY, before, 0o600)
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert apply(wire, plan("replacing", *secret_steps(secret)), [secret.encode()]) == ""
+        assert_secret_is_only_in(host, before, VAULT)
+        assert undo(wire, "undo") == ""
+    assert_secret_is_only_in(host, before, KEY)
+    assert_secret_is_only_in(host, secret)
+
+
+def test_the_search_finds_what_is_not_secret(host):
+    """The control: without it the tests above would pass with a search that sees nothing."""
+    control = canary()
+    host.write(f"/run/{control}", control)
+    with handswire.connect(host) as wire:
+        wire.hello()
+        block = step("managed-block", path="/etc/hosts", name=control, lines=["10.99.0.200 somebody"])
+        assert offer(wire, plan("open", block, at_gate(f"/run/{control}")))["type"] == "accepted"
+        wait_at_gate(host)
+        found = search.files(host, control)
+        assert {"/etc/hosts", f"/run/{control}"} <= set(found)
+        assert any(path.startswith(f"{handswire.STATE}/journal.db") for path in found)
+        assert search.journal(host, control)
+        assert "cat" in search.arguments(host, control)
+        assert search.memory(hands_of(host), control)
+        host.run(["sh", "-c", f"echo > {GATE}"])
+        assert wire.ask({"type": "follow", "plan_id": "open"})["state"] == "done"
