@@ -93,6 +93,18 @@ def test_what_was_there_before_is_as_secret(host):
     assert_secret_is_only_in(host, secret)
 
 
+def test_a_preview_quotes_only_what_everybody_may_read(host):
+    private, public = canary(), canary()
+    host.write("/etc/kubernetes/kubelet.conf", f"client-key-data: {private}\n", 0o600)
+    host.write("/etc/kubernetes/kube-proxy.conf", f"current-context: {public}\n", 0o644)
+    documents = [{"type": "kubeconfig", "user": user, "server": "https://10.99.0.2:6443"} for user in ("kubelet", "kube-proxy")]
+    with handswire.connect(host) as wire:
+        wire.hello()
+        wire.send({"type": "preview", "plan": plan("shown", *(step("rendered-file", document=each) for each in documents))})
+        shown_text = str([wire.receive() for _ in (*documents, "end")])
+    assert public in shown_text and private not in shown_text
+
+
 def test_the_search_finds_what_is_not_secret(host):
     """The control: without it the tests above would pass with a search that sees nothing."""
     control = canary()

@@ -1,6 +1,7 @@
 // What the steps on files share: the state of a path before us, and giving it back.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <charconv>
 
@@ -126,6 +127,10 @@ Result<PathImage> capture_path(Context& context, const std::string& path) {
         }
     }
     return image_of(*state);
+}
+
+bool is_private(const Context& context, const PathState& state) {
+    return state.kind == PathKind::file && (state.mode & S_IROTH) == 0 && !context.previous;
 }
 
 Result<std::string> restore_path(Context& context, const std::string& path,

@@ -43,7 +43,7 @@ def data(path: str, **changes) -> dict:
 
 def of_plan(kind: str, name: str, because: str, *steps: dict) -> Escape:
     """An escape that is a plan of these steps."""
-    needs_ca = any(each["with"].get("digest") == handswire.digest(CA) for each in steps)
+    needs_ca = handswire.digest(CA) in str(steps)
 
     def attempt(node) -> str:
         with handswire.connect(node) as wire:

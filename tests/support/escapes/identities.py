@@ -16,6 +16,16 @@ def _stranger(name: str, because: str, frame: dict | bytes) -> Escape:
     return Escape("identity", name, attempt, because, STRANGER)
 
 
+def _front(name: str, because: str, frame: dict) -> Escape:
+    """What only root may ask for."""
+    def attempt(node) -> str:
+        with handswire.connect(node) as wire:
+            wire.hello()
+            return reason(wire.ask(frame))
+
+    return Escape("identity", name, attempt, because)
+
+
 def _anybody(user: str) -> Escape:
     """The mode of the socket protects nothing any more: what the kernel says of the peer does."""
     def attempt(node) -> str:
@@ -41,6 +51,8 @@ ALL = [
     _stranger("follow", SPEAK, {"type": "follow", "plan_id": "identity"}),
     _stranger("history", SPEAK, {"type": "history", "limit": 5}),
     _stranger("no-frame-at-all", "not JSON", b"\x16\x03\x01"),
+    _front("discard-of-the-journal", "only root decides", {"type": "journal", "action": "discard"}),
+    _front("restore-of-the-journal", "only root decides", {"type": "journal", "action": "restore"}),
     _anybody("nobody"),
     _anybody("daemon"),
     _anybody("www-data"),
