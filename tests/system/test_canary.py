@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import hands
-from hands import ACCESS, apply, offer, plan, shown, step, undo
 from testbed import handswire, search, waiting
+from testbed.hands import client
+from testbed.hands.client import ACCESS, apply, offer, plan, shown, undo
+from testbed.hands.plan import step
 
 GATE, KEY = "/run/gate", "/etc/kubernetes/pki/canary.key"
 VAULT = f"{handswire.STATE}/content"
@@ -17,7 +18,7 @@ VAULT = f"{handswire.STATE}/content"
 @pytest.fixture(params=["bookworm", "trixie"])
 def host(request, nodes):
     node = nodes(suite=request.param)
-    hands.install(node, "log: {level: debug}\nallow:\n  executables: [/usr/bin/cat]\n")
+    client.install(node, "log: {level: debug}\nallow:\n  executables: [/usr/bin/cat]\n")
     node.run(["mkfifo", GATE])
     return node
 
@@ -27,7 +28,8 @@ def canary() -> str:
 
 
 def secret_steps(secret: str) -> list[dict]:
-    directories = [step("directory", path=path, access=ACCESS | {"mode": "0755"}) for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
+    directories = [step("directory", path=path, access=ACCESS | {"mode": "0755"})
+                   for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
     return [*directories, step("secret-file", path=KEY, handle="canary", digest=handswire.digest(secret.encode()),
                                access=ACCESS | {"mode": "0600"})]
 
@@ -38,7 +40,9 @@ def at_gate(*more: str) -> dict:
 
 def hands_of(node) -> int:
     """The process as seen from here; restarted by systemd where it was killed."""
-    return waiting.until("the hands", lambda: next((pid for pid, name in search.processes(node).items() if name == "kubexm-hands"), 0), 60)
+    def found():
+        return next((pid for pid, name in search.processes(node).items() if name == "kubexm-hands"), 0)
+    return waiting.until("the hands", found, 60)
 
 
 def wait_at_gate(node) -> None:
@@ -97,11 +101,12 @@ def test_a_preview_quotes_only_what_everybody_may_read(host):
     private, public = canary(), canary()
     host.write("/etc/kubernetes/kubelet.conf", f"client-key-data: {private}\n", 0o600)
     host.write("/etc/kubernetes/kube-proxy.conf", f"current-context: {public}\n", 0o644)
-    documents = [{"type": "kubeconfig", "user": user, "server": "https://10.99.0.2:6443"} for user in ("kubelet", "kube-proxy")]
+    steps = [step("rendered-file", document={"type": "kubeconfig", "user": user, "server": "https://10.99.0.2:6443"})
+             for user in ("kubelet", "kube-proxy")]
     with handswire.connect(host) as wire:
         wire.hello()
-        wire.send({"type": "preview", "plan": plan("shown", *(step("rendered-file", document=each) for each in documents))})
-        shown_text = str([wire.receive() for _ in (*documents, "end")])
+        wire.send({"type": "preview", "plan": plan("shown", *steps)})
+        shown_text = str([wire.receive() for _ in (*steps, "end")])
     assert public in shown_text and private not in shown_text
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import hands
-from hands import ACCESS, apply, plan, reason, step
 from testbed import handswire, waiting
+from testbed.hands import client
+from testbed.hands.client import ACCESS, apply, plan, reason
+from testbed.hands.plan import step
 
 MOST_CONNECTIONS, MOST_REFUSALS = 16, 500
 FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
@@ -16,7 +17,7 @@ FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
 @pytest.fixture
 def host(nodes):
     node = nodes(suite="trixie")
-    hands.install(node)
+    client.install(node)
     return node
 
 
@@ -39,7 +40,8 @@ def test_idle_connections_of_one_user_do_not_keep_others_out(host):
 def test_what_came_with_a_refused_plan_does_not_stay(host):
     vault = Path(f"/proc/{host.leader}/root{handswire.STATE}/content")
     content = b"x" * (1 << 20)
-    file = step("data-file", path="/etc/kubernetes/pki/ca.crt", kind="ca-bundle", digest=handswire.digest(content), access=ACCESS)
+    file = step("data-file", path="/etc/kubernetes/pki/ca.crt", kind="ca-bundle", access=ACCESS,
+                digest=handswire.digest(content))
     with handswire.connect(host) as wire:
         wire.hello()
         assert apply(wire, plan("p1", FORWARD)) == ""

@@ -58,6 +58,7 @@ void Service::answer(Session& session, wire::Apply request, std::vector<Fd> desc
         return refuse(session, {Code::invalid, "as many descriptors as contents must come along"});
     }
     std::vector<Content> contents;
+    contents.reserve(descriptors.size());
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
         contents.push_back({std::move(request.contents[i]), std::move(descriptors[i])});
     }

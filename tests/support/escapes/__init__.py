@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hands import ACCESS, apply, plan, step
 from testbed import handswire
+from testbed.hands.client import ACCESS, apply, plan
+from testbed.hands.plan import step
 
 DROP = "/var/lib/kubexm/drop"  # the attacker's own directory, which root allowed for most steps
 OWNER = "escapes"

@@ -1,8 +1,8 @@
 """Others than root and kubexmd's user."""
 
 from escapes import CA, Escape, data
-from hands import plan, reason
 from testbed import handswire
+from testbed.hands.client import plan, reason
 
 STRANGER = "mallory"  # a member of group kubexm, whom the mode of the socket lets through
 SPEAK = "may not speak to the hands"

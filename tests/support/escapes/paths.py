@@ -3,8 +3,9 @@
 from functools import partial
 
 from escapes import CA, DROP, data, of_plan
-from hands import ACCESS, step
 from testbed import handswire
+from testbed.hands.client import ACCESS
+from testbed.hands.plan import step
 
 PKI = "/etc/kubernetes/pki"
 NOT_PLAIN, NOT_BELOW = "not a plain absolute path", "is not below a directory"
@@ -49,7 +50,8 @@ ALL = [
     _path("writable-by-all", FOR_ROOT, data(f"{PKI}/ca.crt", mode="0666")),
     _path("no-mode", "expected a mode", data(f"{PKI}/ca.crt", mode="rw-r")),
     _path("own-file", FOR_ROOT, data(f"{PKI}/ca.crt", uid=1000)),
-    _path("own-directory", FOR_ROOT, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "0755", "uid": 1000})),
+    _path("own-directory", FOR_ROOT,
+          step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "0755", "uid": 1000})),
     _path("directory-for-all", FOR_ROOT, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "1777"})),
     _path("mount-at-boot", NOT_BELOW, _block("/etc/fstab", f"{DROP}/image /usr/local/bin ext4 loop 0 0")),
     _path("crontab", NOT_BELOW, _block("/etc/crontab", "* * * * * root id")),
@@ -61,5 +63,6 @@ ALL = [
     _path("component-setuid", "expected no more than 0755", _component(mode="4755")),
     _path("two-lines-in-one", "more than one line", _block("/etc/hosts", "10.0.0.1 a\n10.0.0.2 b")),
     _path("name-of-two-lines", "more than one line", _block("/etc/hosts", name="a\n10.0.0.1 b")),
-    _path("block-that-ends-early", "looks like the end of a block", _block("/etc/hosts", "# kubexm end: names", "10.0.0.1 a")),
+    _path("block-that-ends-early", "looks like the end of a block",
+          _block("/etc/hosts", "# kubexm end: names", "10.0.0.1 a")),
 ]
