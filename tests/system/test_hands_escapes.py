@@ -61,6 +61,7 @@ def test_afterwards_the_host_is_as_it_was_and_the_hands_serve(host, before):
     report = snapshot.Report([change for change in snapshot.diff(before, after).changes
                               if not change.name.startswith(handswire.STATE)])
     assert not report, str(report)
+    assert client.shown(host, "NRestarts") == "0", "nothing of it made the hands fall over"
     # The chain of the audit is checked whenever the journal is opened.
     host.run(["systemctl", "restart", client.SERVICE])
     with handswire.connect(host) as wire:
