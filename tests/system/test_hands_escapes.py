@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-import hands
 from escapes import CONFIGURATION, OWNER, Escape, frames, identities, links, paths, races, replays, units
 from testbed import handswire, snapshot, waiting
+from testbed.hands import client
+from testbed.hands.plan import step
 from testbed.node import Node
 
 ESCAPES = [*paths.ALL, *units.ALL, *links.ALL, *races.ALL, *frames.ALL, *replays.ALL, *identities.ALL]
@@ -19,7 +20,7 @@ KINDS = {"path", "unit", "link", "race", "frame", "replay", "identity"}
 def host(request) -> Iterator[Node]:
     """One node for all of them: what one escape leaves behind, the others and the last test meet."""
     with Node(suite=request.param) as node:
-        hands.install(node, CONFIGURATION)
+        client.install(node, CONFIGURATION)
         node.run(["useradd", "--groups", "kubexm", identities.STRANGER])
         node.run(["sh", "-s"], input=links.PLANTED)
         node.run(["sh", "-s"], input=races.PLANTED)
@@ -55,14 +56,15 @@ def test_is_refused_and_written_down(host, before, escape: Escape):
 def test_afterwards_the_host_is_as_it_was_and_the_hands_serve(host, before):
     with handswire.connect(host) as wire:
         wire.hello()
-        assert hands.undo(wire, "afterwards-undo", OWNER) == ""
+        assert client.undo(wire, "afterwards-undo", OWNER) == ""
     after = host.snapshot()
     report = snapshot.Report([change for change in snapshot.diff(before, after).changes
                               if not change.name.startswith(handswire.STATE)])
     assert not report, str(report)
+    assert client.shown(host, "NRestarts") == "0", "nothing of it made the hands fall over"
     # The chain of the audit is checked whenever the journal is opened.
-    host.run(["systemctl", "restart", hands.SERVICE])
+    host.run(["systemctl", "restart", client.SERVICE])
     with handswire.connect(host) as wire:
         wire.hello()
-        assert hands.apply(wire, hands.plan("afterwards", hands.step("sysctl", key="net.ipv4.ip_forward", value="1"))) == ""
+        assert client.apply(wire, client.plan("afterwards", step("sysctl", key="net.ipv4.ip_forward", value="1"))) == ""
         assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "1"

@@ -4,12 +4,13 @@ import json
 
 import pytest
 
-import hands
-from hands import apply, offer, plan, shown, step, until_logged
 from testbed import handswire, waiting
+from testbed.hands import client
+from testbed.hands.client import apply, offer, plan, shown, until_logged
+from testbed.hands.plan import step
 
 GATE = "/run/gate"  # a pipe: who reads it waits until somebody writes
-CAT = {"type": "transient-unit", "with": {"name": "kubexm-gate.service", "argv": ["/usr/bin/cat", GATE], "timeout_seconds": 240}}
+CAT = step("transient-unit", name="kubexm-gate.service", argv=["/usr/bin/cat", GATE], timeout_seconds=240)
 FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
 ALLOW_CAT = "allow:\n  executables: [/usr/bin/cat]\n"
 ALLOW_TRUE = "allow:\n  executables: [/usr/bin/true]\n"
@@ -19,7 +20,7 @@ TRUE = step("transient-unit", name="kubexm-true.service", argv=["/usr/bin/true"]
 @pytest.fixture(params=["bookworm", "trixie"])
 def host(request, nodes):
     node = nodes(suite=request.param)
-    hands.install(node, ALLOW_CAT)
+    client.install(node, ALLOW_CAT)
     node.run(["mkfifo", GATE])
     return node
 
@@ -54,19 +55,20 @@ def attempt(node, document: dict) -> str:
 
 def test_a_second_instance_refuses_and_names_the_first(host):
     first = shown(host, "MainPID")
-    host.run(["systemd-run", "--unit=second", "--property=Type=notify", "--socket-property=ListenSequentialPacket=/run/second.sock",
-              "/usr/libexec/kubexm/kubexm-hands"])
+    host.run(["systemd-run", "--unit=second", "--property=Type=notify",
+              "--socket-property=ListenSequentialPacket=/run/second.sock", "/usr/libexec/kubexm/kubexm-hands"])
     started = host.run(["systemctl", "start", "second.service"], check=False)
     assert started.returncode != 0
-    assert f"is in use by process {first}; only one may" in until_logged(host, "is in use by", "-u", "second.service")
+    # Not by unit: it may be gone before journald asks where it belonged.
+    assert f"is in use by process {first}; only one may" in until_logged(host, "is in use by")
     assert shown(host, "MainPID") == first
     assert attempt(host, plan("p1", FORWARD)) == ""
 
 
 def test_a_reload_puts_a_change_into_effect(host):
     assert "is not in allow.executables" in attempt(host, plan("p1", TRUE))
-    host.write(hands.CONFIGURATION, ALLOW_TRUE)
-    host.run(["systemctl", "reload", hands.SERVICE])
+    host.write(client.CONFIGURATION, ALLOW_TRUE)
+    host.run(["systemctl", "reload", client.SERVICE])
     until_logged(host, "hands.yaml was read again")
     assert attempt(host, plan("p2", TRUE)) == ""
     assert "is not in allow.executables" in attempt(host, plan("p3", CAT))
@@ -81,25 +83,25 @@ def test_a_reload_puts_a_change_into_effect(host):
 ], ids=["unknown-key", "denied-value", "bad-value", "of-the-front", "writable-by-all"])
 def test_a_reload_with_a_bad_file_keeps_the_old_one_and_says_where(host, content, owner, mode, complaint):
     pid = shown(host, "MainPID")
-    host.write(hands.CONFIGURATION, content)
-    host.run(["chown", owner, hands.CONFIGURATION])
-    host.run(["chmod", mode, hands.CONFIGURATION])
-    host.run(["systemctl", "reload", hands.SERVICE])
-    assert complaint in until_logged(host, "the old configuration stays", "-u", hands.SERVICE, "-p", "err")
+    host.write(client.CONFIGURATION, content)
+    host.run(["chown", owner, client.CONFIGURATION])
+    host.run(["chmod", mode, client.CONFIGURATION])
+    host.run(["systemctl", "reload", client.SERVICE])
+    assert complaint in until_logged(host, "the old configuration stays", "-u", client.SERVICE, "-p", "err")
     assert "is not in allow.executables" in attempt(host, plan("p1", TRUE))
     assert attempt(host, plan("p2", FORWARD)) == ""
     assert shown(host, "MainPID") == pid
 
 
 def test_the_log_level_changes_with_a_reload(host):
-    host.write(hands.CONFIGURATION, "log: {level: error}\n")
-    host.run(["systemctl", "reload", hands.SERVICE])
-    host.run(["systemctl", "kill", "--signal=HUP", hands.SERVICE])  # the same by hand
+    host.write(client.CONFIGURATION, "log: {level: error}\n")
+    host.run(["systemctl", "reload", client.SERVICE])
+    host.run(["systemctl", "kill", "--signal=HUP", client.SERVICE])  # the same by hand
     with handswire.connect(host, "root") as wire:
         wire.hello()  # answered by the loop that took the signals before
     assert attempt(host, plan("quiet", FORWARD)) == ""
-    host.write(hands.CONFIGURATION, "log: {level: info}\n")
-    host.run(["systemctl", "reload", hands.SERVICE])
+    host.write(client.CONFIGURATION, "log: {level: info}\n")
+    host.run(["systemctl", "reload", client.SERVICE])
     until_logged(host, "hands.yaml was read again")
     assert attempt(host, plan("loud", FORWARD)) == ""
     until_logged(host, "plan loud is done")
@@ -108,14 +110,14 @@ def test_the_log_level_changes_with_a_reload(host):
 
 def test_a_stop_lets_the_step_end_and_the_plan_goes_on_at_the_next_start(host):
     begin_plan_at_gate(host, "p1")
-    host.run(["systemctl", "stop", "--no-block", hands.SERVICE])
+    host.run(["systemctl", "stop", "--no-block", client.SERVICE])
     waiting.until("the stop", lambda: shown(host, "SubState") == "stop-sigterm", 60)
     assert shown(host, "StatusText") == "Finishing the step that runs."
     open_gate(host)
     waiting.until("the end", lambda: shown(host, "ActiveState") == "inactive", 60)
     assert forwarding(host) == "0"
     assert shown(host, "Result") == "success"
-    host.run(["systemctl", "start", hands.SERVICE])
+    host.run(["systemctl", "start", client.SERVICE])
     assert forwarding(host) == "1"
     assert state_of(host, "p1") == "done"
     assert host.journal("-o", "cat", "_PID=1", "UNIT=kubexm-gate.service").count("Finished ") == 1
@@ -125,12 +127,16 @@ def test_ready_is_said_only_after_an_interrupted_plan_came_to_its_end(host):
     begin_plan_at_gate(host, "p1")
     killed = shown(host, "MainPID")
     host.run(["kill", "-KILL", killed])
-    waiting.until("the next process", lambda: shown(host, "MainPID") not in ("0", killed)
-                  and shown(host, "StatusText") == "Plan p1 runs.", 60)
-    assert shown(host, "ActiveState") == "activating"
-    open_gate(host)
-    waiting.until("ready", lambda: shown(host, "ActiveState") == "active", 60)
-    assert forwarding(host) == "1"
+    with handswire.connect(host) as wire:
+        wire.hello()
+        wire.send({"type": "follow", "plan_id": "p1"})  # at the first moment, before anything goes on
+        waiting.until("the next process", lambda: shown(host, "MainPID") not in ("0", killed)
+                      and shown(host, "StatusText") == "Plan p1 runs.", 60)
+        assert shown(host, "ActiveState") == "activating"
+        open_gate(host)
+        waiting.until("ready", lambda: shown(host, "ActiveState") == "active", 60)
+        assert forwarding(host) == "1"
+        assert wire.last()["state"] == "done"
     assert until_logged(host, "going on with plan p1")
 
 
@@ -139,24 +145,25 @@ def test_the_status_tells_what_runs(host):
     begin_plan_at_gate(host, "p1")
     assert shown(host, "StatusText") == f"Plan p1, step 0: run /usr/bin/cat {GATE} as kubexm-gate.service."
     open_gate(host)
-    waiting.until("the plan's end", lambda: shown(host, "StatusText") == "Ready for plans. The last one, p1, is done.", 60)
+    at_rest = "Ready for plans. The last one, p1, is done."
+    waiting.until("the plan's end", lambda: shown(host, "StatusText") == at_rest, 60)
 
 
 def test_the_watchdog_ends_a_process_that_hangs(host):
-    host.write(f"/etc/systemd/system/{hands.SERVICE}.d/quick.conf", "[Service]\nWatchdogSec=5\n")
+    host.write(f"/etc/systemd/system/{client.SERVICE}.d/quick.conf", "[Service]\nWatchdogSec=5\n")
     host.run(["systemctl", "daemon-reload"])
-    host.run(["systemctl", "restart", hands.SERVICE])
+    host.run(["systemctl", "restart", client.SERVICE])
     hung = shown(host, "MainPID")
     host.run(["kill", "-STOP", hung])
     waiting.until("another process", lambda: shown(host, "MainPID") not in ("0", hung)
-                  and shown(host, "ActiveState") == "active", 120, lambda: host.journal("-u", hands.SERVICE))
-    assert "watchdog" in host.journal("-u", hands.SERVICE).lower()
+                  and shown(host, "ActiveState") == "active", 120, lambda: host.journal("-u", client.SERVICE))
+    assert "watchdog" in host.journal("-u", client.SERVICE).lower()
     assert attempt(host, plan("p1", FORWARD)) == ""
 
 
 def test_the_journal_has_the_fields_of_a_plan(host):
     stop = step("unit-state", name="containerd.service", active=False, restart_key="")
-    broken = step("directory", path="/etc/kubernetes/missing/below", access=hands.ACCESS | {"mode": "0755"})
+    broken = step("directory", path="/etc/kubernetes/missing/below", access=client.ACCESS | {"mode": "0755"})
     assert "missing" in attempt(host, plan("p1", stop, broken))
     until_logged(host, "plan p1 is failed")
     entries = [json.loads(line) for line in host.journal("-o", "json", "PLAN=p1").splitlines()]

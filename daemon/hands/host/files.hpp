@@ -60,8 +60,11 @@ Result<PathState> inspect(const Root& root, const std::string& path);
 Result<std::vector<std::string>> list_directory(const Root& root, const std::string& path,
                                                 std::size_t limit);
 
-/// The whole content of a regular file of at most `limit` bytes. exhausted: larger. denied: a
-/// link. conflict: something else.
+/// A regular file, for reading. denied: a link. conflict: something else.
+Result<Fd> open_file(const Root& root, const std::string& path);
+
+/// Its whole content of at most `limit` bytes; stays in memory, so not for secrets. exhausted:
+/// larger. Else as open_file.
 Result<std::string> read_file(const Root& root, const std::string& path, std::size_t limit);
 
 /// Replaces or makes a regular file, atomically and durably: temporary neighbour, attributes,

@@ -16,8 +16,6 @@ namespace kubexm::hands {
 
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{64} * 1024;
-
 PathKind kind_of(mode_t mode) {
     if (S_ISREG(mode)) return PathKind::file;
     if (S_ISDIR(mode)) return PathKind::directory;
@@ -29,9 +27,9 @@ Result<std::string> digest_of(int pinned, std::string_view object) {
     const auto file = reopen(pinned, O_RDONLY, object);
     if (!file) return std::unexpected(file.error());
     Sha256 digest;
-    std::string buffer(kChunk, '\0');
+    WipedBuffer buffer;
     for (;;) {
-        const auto bytes = read_some(file->get(), buffer, object);
+        const auto bytes = read_some(file->get(), buffer.bytes, object);
         if (!bytes) return std::unexpected(bytes.error());
         if (bytes->empty()) return digest.finish();
         digest.update(*bytes);
@@ -82,9 +80,9 @@ Result<> check_regular(int pinned, std::string_view object) {
 
 Result<std::string> read_up_to(int file, std::size_t limit, std::string_view object) {
     std::string content;
-    std::string buffer(kChunk, '\0');
+    WipedBuffer buffer;
     for (;;) {
-        const auto bytes = read_some(file, buffer, object);
+        const auto bytes = read_some(file, buffer.bytes, object);
         if (!bytes) return std::unexpected(bytes.error());
         if (bytes->empty()) return content;
         if (bytes->size() > limit - content.size()) {
@@ -106,7 +104,7 @@ Result<PathState> inspect(const Root& root, const std::string& path) {
     return state_of(object->get(), place->path);
 }
 
-Result<std::string> read_file(const Root& root, const std::string& path, std::size_t limit) {
+Result<Fd> open_file(const Root& root, const std::string& path) {
     const auto place = find_place(root, path);
     if (!place) return std::unexpected(place.error());
     const auto object = pin(*place);
@@ -114,9 +112,13 @@ Result<std::string> read_file(const Root& root, const std::string& path, std::si
     if (auto good = check_regular(object->get(), place->path); !good) {
         return std::unexpected(good.error());
     }
-    const auto file = reopen(object->get(), O_RDONLY, place->path);
+    return reopen(object->get(), O_RDONLY, place->path);
+}
+
+Result<std::string> read_file(const Root& root, const std::string& path, std::size_t limit) {
+    const auto file = open_file(root, path);
     if (!file) return std::unexpected(file.error());
-    return read_up_to(file->get(), limit, place->path);
+    return read_up_to(file->get(), limit, shown(path));
 }
 
 }  // namespace kubexm::hands

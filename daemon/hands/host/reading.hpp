@@ -7,10 +7,21 @@
 #include <string_view>
 
 #include "daemon/base/error.hpp"
+#include "daemon/base/secret.hpp"
 
 // Private to the room.
 
 namespace kubexm::hands {
+
+/// Content passes through it that may be a secret.
+struct WipedBuffer {
+    std::string bytes = std::string(std::size_t{256} * 1024, '\0');
+
+    WipedBuffer() = default;
+    WipedBuffer(const WipedBuffer&) = delete;
+    WipedBuffer& operator=(const WipedBuffer&) = delete;
+    ~WipedBuffer() { wipe(bytes); }
+};
 
 /// Reads once into the whole of `buffer`; the bytes that came, none at the end of the file.
 inline Result<std::string_view> read_some(int fd, std::string& buffer, std::string_view object) {

@@ -10,7 +10,6 @@
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/digest.hpp"
-#include "daemon/base/secret.hpp"
 #include "daemon/hands/host/attributes.hpp"
 #include "daemon/hands/host/durable.hpp"
 #include "daemon/hands/host/files.hpp"
@@ -20,8 +19,6 @@
 namespace kubexm::hands {
 
 namespace {
-
-constexpr std::size_t kChunk = std::size_t{256} * 1024;
 
 /// The same for the same path at every time, so that a later run finds what this one left; hidden
 /// and without a suffix, so that no program that reads the directory takes it for its own.
@@ -120,16 +117,6 @@ Result<> replace_filled(const Root& root, const std::string& path, const Attribu
     if (auto done = sync_file(file->get(), place->path); !done) return done;
     return newcomer.move_in();
 }
-
-/// Content passes through it that may be a secret.
-struct WipedBuffer {
-    std::string bytes = std::string(kChunk, '\0');
-
-    WipedBuffer() = default;
-    WipedBuffer(const WipedBuffer&) = delete;
-    WipedBuffer& operator=(const WipedBuffer&) = delete;
-    ~WipedBuffer() { wipe(bytes); }
-};
 
 /// Copies at most `limit` bytes; their digest.
 Result<std::string> copy(int source, int file, std::uint64_t limit, std::string_view object) {

@@ -58,6 +58,7 @@ void Service::answer(Session& session, wire::Apply request, std::vector<Fd> desc
         return refuse(session, {Code::invalid, "as many descriptors as contents must come along"});
     }
     std::vector<Content> contents;
+    contents.reserve(descriptors.size());
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
         contents.push_back({std::move(request.contents[i]), std::move(descriptors[i])});
     }
@@ -85,7 +86,11 @@ void Service::answer(Session& session, const wire::Follow& request) {
         auto record = executor_.plan(id);
         if (!record) return tell(number, refused(record.error()));
         for (wire::StepEvent& event : events_of(*record)) tell(number, std::move(event));
-        tell(number, summary_of(*record));
+        if (record->state != PlanState::running) return tell(number, summary_of(*record));
+        // Interrupted, and about to be gone on with.
+        loop_.post([this, number, id] {
+            if (Session* found = find(number)) found->following = id;
+        });
     });
 }
 

@@ -1,5 +1,6 @@
 // Managed blocks: the file belongs to somebody else.
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "daemon/base/digest.hpp"
@@ -91,6 +92,9 @@ Result<std::string> take_back(Context& context, const model::ManagedBlock& step,
 Result<Lines> preview(Context& context, const model::ManagedBlock& step) {
     auto now = current(context, step.path);
     if (!now) return std::unexpected(now.error());
+    if (is_private(context, now->state)) {
+        return Lines{fmt::format("{}: {} lines of ours", step.path, step.lines.size())};
+    }
     return unified_diff(step.path, now->text, with_block(now->text, step.name, step.lines));
 }
 

@@ -135,6 +135,11 @@ Result<std::string> take_back(Context& context, const model::SecretFile& step, c
 Result<Lines> preview(Context& context, const model::RenderedFile& step) {
     auto rendered = render(step.document);
     if (!rendered) return std::unexpected(rendered.error());
+    const auto state = inspect(context.root, rendered->path);
+    if (state && is_private(context, *state)) {
+        return Lines{
+            fmt::format("{}: {} -> {}", rendered->path, state->digest, sha256(rendered->content))};
+    }
     return unified_diff(rendered->path, text_before(context, rendered->path), rendered->content);
 }
 

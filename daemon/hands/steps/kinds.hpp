@@ -45,6 +45,8 @@ KUBEXM_STEP_VERBS(Claim)
 Result<PathImage> capture_path(Context& context, const std::string& path);
 /// Makes a path what the image says. Returns what had to stay, in words.
 Result<std::string> restore_path(Context& context, const std::string& path, const PathImage& image);
+/// A file of somebody else's that only its owner may read: a preview does not quote it.
+bool is_private(const Context& context, const PathState& state);
 /// The image as the alternative a step of this type must have. corrupt: it is another.
 template <typename T>
 Result<T> image_as(const Image& image) {

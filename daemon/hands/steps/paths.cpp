@@ -1,6 +1,7 @@
 // What the steps on files share: the state of a path before us, and giving it back.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <charconv>
 
@@ -60,9 +61,9 @@ Result<Attributes> attributes_of(const PathImage& image) {
 /// Keeps the content of the file as it is now; the digest tells whether it is still what was seen.
 Result<> keep_content(Context& context, const std::string& path, const std::string& digest) {
     if (context.vault.has(digest)) return {};
-    auto content = read_file(context.root, path, kMaxContent);
-    if (!content) return std::unexpected(content.error());
-    return context.vault.keep(*content, digest);
+    auto file = open_file(context.root, path);
+    if (!file) return std::unexpected(file.error());
+    return context.vault.keep(file->get(), digest, kMaxContent);
 }
 
 Result<std::string> remove_ours(Context& context, const std::string& path) {
@@ -126,6 +127,10 @@ Result<PathImage> capture_path(Context& context, const std::string& path) {
         }
     }
     return image_of(*state);
+}
+
+bool is_private(const Context& context, const PathState& state) {
+    return state.kind == PathKind::file && (state.mode & S_IROTH) == 0 && !context.previous;
 }
 
 Result<std::string> restore_path(Context& context, const std::string& path,

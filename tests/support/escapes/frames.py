@@ -5,8 +5,8 @@ import os
 from collections.abc import Callable, Sequence
 
 from escapes import CA, Escape, data
-from hands import plan, reason
 from testbed import handswire
+from testbed.hands.client import plan, reason
 
 _FILE = data("/etc/kubernetes/pki/ca.crt")
 _MOST_CONTENT = 4 << 20
@@ -100,7 +100,8 @@ ALL = [
     _frame("missing-member", "is missing", {"type": "cancel"}),
     _frame("long-text", "at most 4096 bytes", {"type": "follow", "plan_id": "a" * 5000}),
     _frame("unknown-step", "is not known", _apply(steps=[{"type": "shell", "with": {"command": "id"}}])),
-    _frame("unknown-parameter", "is not known", _apply(steps=[{"type": "sysctl", "with": {"key": "a", "value": "1", "as": "x"}}])),
+    _frame("unknown-parameter", "is not known",
+           _apply(steps=[{"type": "sysctl", "with": {"key": "a", "value": "1", "as": "x"}}])),
     _frame("many-steps", "at most 200", _apply(steps=[{"type": "swap-off", "with": {}}] * 300)),
     _frame("bad-plan-id", "letters, digits", json.dumps(_apply()).replace('"frame"', '"../frame"').encode()),
     _frame("no-hello", "must be a hello", {"type": "observe"}, greet=False),

@@ -1,8 +1,8 @@
 """Others than root and kubexmd's user."""
 
 from escapes import CA, Escape, data
-from hands import plan, reason
 from testbed import handswire
+from testbed.hands.client import plan, reason
 
 STRANGER = "mallory"  # a member of group kubexm, whom the mode of the socket lets through
 SPEAK = "may not speak to the hands"
@@ -14,6 +14,16 @@ def _stranger(name: str, because: str, frame: dict | bytes) -> Escape:
             return reason(wire.ask(frame))
 
     return Escape("identity", name, attempt, because, STRANGER)
+
+
+def _front(name: str, because: str, frame: dict) -> Escape:
+    """What only root may ask for."""
+    def attempt(node) -> str:
+        with handswire.connect(node) as wire:
+            wire.hello()
+            return reason(wire.ask(frame))
+
+    return Escape("identity", name, attempt, because)
 
 
 def _anybody(user: str) -> Escape:
@@ -41,6 +51,8 @@ ALL = [
     _stranger("follow", SPEAK, {"type": "follow", "plan_id": "identity"}),
     _stranger("history", SPEAK, {"type": "history", "limit": 5}),
     _stranger("no-frame-at-all", "not JSON", b"\x16\x03\x01"),
+    _front("discard-of-the-journal", "only root decides", {"type": "journal", "action": "discard"}),
+    _front("restore-of-the-journal", "only root decides", {"type": "journal", "action": "restore"}),
     _anybody("nobody"),
     _anybody("daemon"),
     _anybody("www-data"),

@@ -3,7 +3,8 @@
 from functools import partial
 
 from escapes import DROP, data, of_plan
-from hands import ACCESS, step
+from testbed.hands.client import ACCESS
+from testbed.hands.plan import step
 
 FOLLOWED, HARD = "is a symbolic link, which is not followed", "hard links"
 
@@ -46,10 +47,12 @@ ALL = [
     _link("magic-root", FOLLOWED, data(f"{DROP}/process-root/etc/kubexm-escape")),
     _link("magic-descriptor", FOLLOWED, data(f"{DROP}/descriptors/0/kubexm-escape")),
     _link("loop", FOLLOWED, data(f"{DROP}/loop/kubexm-escape")),
-    _link("block-through-a-link", FOLLOWED, step("managed-block", path=f"{DROP}/hosts", name="n", lines=["10.0.0.1 a"])),
+    _link("block-through-a-link", FOLLOWED,
+          step("managed-block", path=f"{DROP}/hosts", name="n", lines=["10.0.0.1 a"])),
     _link("file-over-a-hard-link", HARD, data(f"{DROP}/hard")),
     _link("block-in-a-hard-link", HARD, step("managed-block", path=f"{DROP}/hard", name="n", lines=["root::0:0:::"])),
     _link("pipe", "neither file, directory nor link", data(f"{DROP}/pipe")),
     _link("made-to-the-outside", "is not below a directory", step("symlink", path=f"{DROP}/new", target="/etc/shadow")),
-    _link("made-upwards", "not a plain absolute path", step("symlink", path=f"{DROP}/new", target="../../../../etc/shadow")),
+    _link("made-upwards", "not a plain absolute path",
+          step("symlink", path=f"{DROP}/new", target="../../../../etc/shadow")),
 ]

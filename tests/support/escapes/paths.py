@@ -2,8 +2,10 @@
 
 from functools import partial
 
-from escapes import DROP, data, of_plan
-from hands import ACCESS, step
+from escapes import CA, DROP, data, of_plan
+from testbed import handswire
+from testbed.hands.client import ACCESS
+from testbed.hands.plan import step
 
 PKI = "/etc/kubernetes/pki"
 NOT_PLAIN, NOT_BELOW = "not a plain absolute path", "is not below a directory"
@@ -14,6 +16,11 @@ _path = partial(of_plan, "path")
 
 def _block(path: str, *lines: str, name: str = "names") -> dict:
     return step("managed-block", path=path, name=name, lines=list(lines))
+
+
+def _component(name: str = "kubelet", version: str = "v1", **file) -> dict:
+    return step("component-version", component=name, version=version,
+                files=[{"path": "kubelet", "digest": handswire.digest(CA), "mode": "0755"} | file])
 
 
 ALL = [
@@ -43,11 +50,19 @@ ALL = [
     _path("writable-by-all", FOR_ROOT, data(f"{PKI}/ca.crt", mode="0666")),
     _path("no-mode", "expected a mode", data(f"{PKI}/ca.crt", mode="rw-r")),
     _path("own-file", FOR_ROOT, data(f"{PKI}/ca.crt", uid=1000)),
-    _path("own-directory", FOR_ROOT, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "0755", "uid": 1000})),
+    _path("own-directory", FOR_ROOT,
+          step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "0755", "uid": 1000})),
     _path("directory-for-all", FOR_ROOT, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "1777"})),
     _path("mount-at-boot", NOT_BELOW, _block("/etc/fstab", f"{DROP}/image /usr/local/bin ext4 loop 0 0")),
     _path("crontab", NOT_BELOW, _block("/etc/crontab", "* * * * * root id")),
+    _path("component-not-listed", "is not in allow.components", _component("bash")),
+    _path("component-not-trusted", "trusted digests", _component()),
+    _path("component-version-outside", "not a plain name", _component(version="../../etc")),
+    _path("component-version-in-use", "not a plain name", _component(version="current")),
+    _path("component-file-outside", NOT_PLAIN, _component(path="../../../etc/passwd")),
+    _path("component-setuid", "expected no more than 0755", _component(mode="4755")),
     _path("two-lines-in-one", "more than one line", _block("/etc/hosts", "10.0.0.1 a\n10.0.0.2 b")),
     _path("name-of-two-lines", "more than one line", _block("/etc/hosts", name="a\n10.0.0.1 b")),
-    _path("block-that-ends-early", "looks like the end of a block", _block("/etc/hosts", "# kubexm end: names", "10.0.0.1 a")),
+    _path("block-that-ends-early", "looks like the end of a block",
+          _block("/etc/hosts", "# kubexm end: names", "10.0.0.1 a")),
 ]

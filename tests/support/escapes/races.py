@@ -9,8 +9,9 @@ from itertools import count
 
 from escapes import CA, DROP, Escape, data
 from escapes.links import FOLLOWED
-from hands import ACCESS, apply, plan, step, undo
 from testbed import handswire
+from testbed.hands.client import ACCESS, apply, plan, undo
+from testbed.hands.plan import step
 from testbed.handswire import Wire
 
 VICTIM = "/srv/victim"  # nobody allowed anything there
@@ -58,7 +59,8 @@ def _swapping(node) -> Iterator[None]:
 
 
 def _victim(node) -> str:
-    return node.run(["sh", "-c", f"find {VICTIM} -printf '%p %m %u %g %l\\n' | sort; cat {VICTIM}/gone-* {VICTIM}/tree-*/below/*"]).stdout
+    listed = f"find {VICTIM} -printf '%p %m %u %g %l\\n' | sort"
+    return node.run(["sh", "-c", f"{listed}; cat {VICTIM}/gone-* {VICTIM}/tree-*/below/*"]).stdout
 
 
 def _plans(wire: Wire, owner: str, step_for: Callable[[int], dict]) -> list[str]:
@@ -106,7 +108,8 @@ def _secret(number: int) -> dict:
 ALL = [
     _race("data-file", lambda number: data(f"{DROP}/race/data-{number}")),
     _race("secret-file", _secret),
-    _race("directory", lambda number: step("directory", path=f"{DROP}/race/made-{number}", access=ACCESS | {"mode": "0755"})),
+    _race("directory", lambda number: step("directory", path=f"{DROP}/race/made-{number}",
+                                           access=ACCESS | {"mode": "0755"})),
     _race("link", lambda number: step("symlink", path=f"{DROP}/race/link-{number}", target=f"gone-{number}")),
     _race("block", lambda number: step("managed-block", path=f"{DROP}/race/block-{number}", name="n", lines=["line"])),
     _race("absent-path", lambda number: step("absent-path", path=f"{DROP}/race/gone-{number % LEAST_PLANS}")),

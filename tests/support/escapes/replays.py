@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from escapes import Escape
-from hands import ACCESS, apply, plan, step, undo
 from testbed import handswire
+from testbed.hands.client import ACCESS, apply, plan, undo
+from testbed.hands.plan import step
 from testbed.handswire import Wire
 
 BEFORE = "was taken in before"
@@ -43,6 +44,12 @@ def _undo_twice(wire: Wire, identity: str) -> str:
     return _undo(wire, identity + "-undo")
 
 
+def _undo_as_a_plan(wire: Wire, identity: str) -> str:
+    undone = _undo(wire, identity + "-undo")
+    assert undone == "", undone
+    return apply(wire, plan(identity + "-undo", _OTHER))
+
+
 def _after_a_restart(node) -> str:
     with handswire.connect(node) as wire:
         wire.hello()
@@ -63,7 +70,8 @@ def _content_of_root(node) -> str:
     secret = b"root's own certificate, which user kubexm never saw\n"
     file = step("data-file", path="/etc/kubernetes/pki/root.crt", kind="ca-bundle", digest=handswire.digest(secret),
                 access=ACCESS | {"mode": "0600"})
-    directories = [step("directory", path=path, access=ACCESS | {"mode": "0755"}) for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
+    directories = [step("directory", path=path, access=ACCESS | {"mode": "0755"})
+                   for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
     with handswire.connect(node, "root") as wire:
         wire.hello()
         done = apply(wire, plan("replay-root", *directories, file, owner="root-of-escapes"), [secret])
@@ -88,7 +96,7 @@ ALL = [
     _replay("as-an-undo", BEFORE, _undo),
     _replay("after-an-undo", BEFORE, _after_undo),
     _replay("undo", BEFORE, _undo_twice),
-    _replay("undo-as-a-plan", BEFORE, lambda wire, identity: (_undo(wire, identity + "-undo"), apply(wire, plan(identity + "-undo", _OTHER)))[1]),
+    _replay("undo-as-a-plan", BEFORE, _undo_as_a_plan),
     Escape("replay", "after-a-restart", _after_a_restart, BEFORE),
     _replay("hash-of-another", DISAGREES, lambda wire, _: apply(wire, plan("replay-lie", _OTHER, hash="0" * 64))),
     _replay("text-of-another", DISAGREES, lambda wire, _: apply(wire, _lie(text="nothing to see here"))),

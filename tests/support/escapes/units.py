@@ -3,10 +3,10 @@
 from functools import partial
 
 from escapes import DROP, of_plan
-from hands import step
+from testbed.hands.plan import step
 
-NOT_LISTED, NO_PROGRAM, NO_NAME = "is not in allow.units", "is not in allow.executables", "is not named kubexm-*.service"
-NO_SYSCTL = "not that of a sysctl"
+NOT_LISTED, NO_PROGRAM = "is not in allow.units", "is not in allow.executables"
+NO_NAME, NO_SYSCTL = "is not named kubexm-*.service", "not that of a sysctl"
 
 _unit = partial(of_plan, "unit")
 
@@ -28,11 +28,13 @@ def _rendered(type_: str, **parameters) -> dict:
 
 
 def _kubelet(**changes) -> dict:
-    return _rendered("kubelet-service", **({"node_name": "n1", "node_ip": "", "provider_id": "byoh://n1", "labels": [], "taints": []} | changes))
+    good = {"node_name": "n1", "node_ip": "", "provider_id": "byoh://n1", "labels": [], "taints": []}
+    return _rendered("kubelet-service", **(good | changes))
 
 
 def _proxy(**changes) -> dict:
-    return _rendered("proxy-drop-in", **({"service": "kubelet", "http_proxy": "", "https_proxy": "", "no_proxy": ""} | changes))
+    good = {"service": "kubelet", "http_proxy": "", "https_proxy": "", "no_proxy": ""}
+    return _rendered("proxy-drop-in", **(good | changes))
 
 
 ALL = [
@@ -51,15 +53,18 @@ ALL = [
     _unit("specifier-in-name", "node_name", _kubelet(node_name="%H")),
     _unit("flag-in-address", "node_ip", _kubelet(node_ip="--config=/tmp/x")),
     _unit("variable-in-provider", "provider_id", _kubelet(provider_id="byoh://${PATH}")),
-    _unit("quote-in-label", "labels[0].value", _kubelet(labels=[{"key": "a", "value": 'b" --config="/tmp/x'}])),
+    _unit("quote-in-label", "labels[0].value",
+          _kubelet(labels=[{"key": "a", "value": 'b" --config="/tmp/x'}])),
     _unit("flag-in-label", "labels[0].key", _kubelet(labels=[{"key": "a --config", "value": "x"}])),
     _unit("newline-in-proxy", "http_proxy", _proxy(http_proxy="http://p:3128\nExecStart=/bin/sh")),
     _unit("quote-in-proxy", "https_proxy", _proxy(https_proxy='http://p:3128" "LD_PRELOAD=/tmp/x.so')),
     _unit("specifier-in-proxy", "no_proxy", _proxy(no_proxy="%h")),
-    _unit("program-in-kubeconfig", "server", _rendered("kubeconfig", user="kubelet", server="https://a:6443\nusers: [{exec: x}]")),
+    _unit("program-in-kubeconfig", "server",
+          _rendered("kubeconfig", user="kubelet", server="https://a:6443\nusers: [{exec: x}]")),
     _unit("plain-text-server", "server", _rendered("kubeconfig", user="kubelet", server="http://a:6443")),
     _unit("plugin-in-containerd", "sandbox_image",
-          _rendered("containerd-configuration", version=2, cgroup_driver="systemd", sandbox_image='p"\n[plugins."x"]\n#')),
+          _rendered("containerd-configuration", version=2, cgroup_driver="systemd",
+                    sandbox_image='p"\n[plugins."x"]\n#')),
     _unit("unknown-document", "is not known", _rendered("crontab", line="* * * * * root id")),
     _unit("module-by-path", "is not in allow.modules", _rendered("modules-file", modules=["../../tmp/evil"])),
     _unit("module", "is not in allow.modules", step("kernel-module", name="evil")),

@@ -16,7 +16,7 @@ import shutil
 import socket
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -56,7 +56,12 @@ class Wire:
             self.send(message, descriptors)
         except BrokenPipeError:
             pass  # it was turned away before; the reply says why
-        while (reply := self.receive()) is not None and reply["type"] not in LAST:
+        is_history = isinstance(message, dict) and message.get("type") == "history"
+        return self.last(LAST - {"plan-summary"} if is_history else LAST)
+
+    def last(self, kinds: Set[str] = LAST) -> dict | None:
+        """The reply that ends an answer."""
+        while (reply := self.receive()) is not None and reply["type"] not in kinds:
             pass
         return reply
 

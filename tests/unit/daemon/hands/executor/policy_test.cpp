@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                Code::denied},
         Escape{Directory{"/etc/kubernetes", {Mode{0755}, 998}}, Code::denied},
         Escape{Directory{"/etc/kubernetes", {Mode{0775}}}, Code::denied},
-        Escape{Directory{"/etc/kubernetes/\u202epki", {}}, Code::invalid},
+        Escape{Directory{"/etc/kubernetes/\u2028pki", {}}, Code::invalid},
         Escape{Symlink{"/etc/kubernetes/pki/a", "/etc/shadow"}, Code::denied},
         Escape{Symlink{"/etc/kubernetes/pki/a", "../../shadow"}, Code::invalid},
         Escape{Symlink{"/etc/kubernetes/pki", "manifests"}, Code::denied},

@@ -59,7 +59,7 @@ TEST(Refusals, ThatCannotBeWrittenDoNotFillTheMemory) {
             refusals.add(kFront, "x", kNoon + hour * 1h);
         }
     }
-    EXPECT_LE(taken(refusals).size(), 2 * Refusals::kOneByOne + 2 * 100);
+    EXPECT_LE(taken(refusals).size(), 2 * (Refusals::kOneByOne + 100));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""A node with the hands on it, and plans for them."""
+"""A node with the hands as a package leaves them, and plans that go over the wire itself."""
 
 import os
 from collections.abc import Sequence
@@ -31,10 +31,6 @@ def until_logged(node, text: str, *options: str) -> str:
     def line():
         return next((line for line in node.journal("-o", "cat", *options).splitlines() if text in line), "")
     return waiting.until(f"{text!r} in the journal", line, 60, lambda: node.journal("-n", "30"))
-
-
-def step(type_: str, /, **parameters) -> dict:
-    return {"type": type_, "with": parameters}
 
 
 def plan(identity: str, *steps: dict, **more) -> dict:

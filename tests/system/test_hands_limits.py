@@ -1,0 +1,63 @@
+"""What a client can use up: connections, room in the vault, and room in the audit."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from testbed import handswire, waiting
+from testbed.hands import client
+from testbed.hands.client import ACCESS, apply, plan, reason
+from testbed.hands.plan import step
+
+MOST_CONNECTIONS, MOST_REFUSALS = 16, 500
+FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
+
+
+@pytest.fixture
+def host(nodes):
+    node = nodes(suite="trixie")
+    client.install(node)
+    return node
+
+
+def test_idle_connections_of_one_user_do_not_keep_others_out(host):
+    with ExitStack() as idle:
+        for _ in range(MOST_CONNECTIONS):
+            idle.enter_context(handswire.connect(host))
+        with handswire.connect(host) as wire:
+            assert f"has {MOST_CONNECTIONS} connections already" in reason(wire.hello())
+        with handswire.connect(host, "root") as wire:
+            assert wire.hello()["type"] == "hello"
+            assert apply(wire, plan("p1", FORWARD)) == ""
+
+    def served():
+        with handswire.connect(host) as wire:
+            return wire.hello()["type"] == "hello"
+    waiting.until("room for a connection", served, 60)
+
+
+def test_what_came_with_a_refused_plan_does_not_stay(host):
+    vault = Path(f"/proc/{host.leader}/root{handswire.STATE}/content")
+    content = b"x" * (1 << 20)
+    file = step("data-file", path="/etc/kubernetes/pki/ca.crt", kind="ca-bundle", access=ACCESS,
+                digest=handswire.digest(content))
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert apply(wire, plan("p1", FORWARD)) == ""
+        before = sorted(vault.iterdir())
+        assert "was taken in before" in apply(wire, plan("p1", file), [content])
+        assert sorted(vault.iterdir()) == before
+
+
+def test_refusals_without_end_do_not_push_the_past_out_of_the_audit(host):
+    bad = {"type": "preview", "plan": plan("p1", step("deleted-tree", path="/etc"))}
+    with handswire.connect(host) as wire:
+        wire.hello()
+        known = len(handswire.audit(host))
+        for _ in range(MOST_REFUSALS + 200):
+            assert "is not below" in reason(wire.ask(bad))
+        written = handswire.audit(host)[known:]
+        assert len(written) == MOST_REFUSALS + 1
+        assert "the others of this hour are counted" in written[-1][2]
+        assert apply(wire, plan("p2", FORWARD)) == ""
