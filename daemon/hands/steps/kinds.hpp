@@ -45,6 +45,8 @@ KUBEXM_STEP_VERBS(Claim)
 Result<PathImage> capture_path(Context& context, const std::string& path);
 /// Makes a path what the image says. Returns what had to stay, in words.
 Result<std::string> restore_path(Context& context, const std::string& path, const PathImage& image);
+/// Stops units that PID 1 listed: one that vanished meanwhile is what was wanted.
+Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed);
 /// The image as the alternative a step of this type must have. corrupt: it is another.
 template <typename T>
 Result<T> image_as(const Image& image) {
