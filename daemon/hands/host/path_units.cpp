@@ -81,7 +81,7 @@ Result<std::vector<Systemd::PathUnit>> find_below(Manager& manager, const std::s
         auto properties = properties_of_object(manager, object, deadline);
         if (!properties) return std::unexpected(properties.error());
         const std::string& where = (*properties).*(*path);
-        if (is_below(where, below)) found.push_back({unit, where});
+        if (is_below(where, below)) found.push_back({unit, where, properties->priority});
     }
     return found;
 }

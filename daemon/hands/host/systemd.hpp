@@ -71,6 +71,7 @@ public:
     struct PathUnit {
         std::string unit;
         std::string path;
+        std::int32_t priority = 0;  // of a swap
     };
     Result<std::vector<PathUnit>> active_units(const std::string& type, const std::string& below,
                                                Deadline deadline);

@@ -77,6 +77,7 @@ constexpr Known kKnown[] = {
     {"Result", "s", read_string<&UnitProperties::result>},
     {"Where", "s", read_string<&UnitProperties::where>},
     {"What", "s", read_string<&UnitProperties::what>},
+    {"Priority", "i", read_number<&UnitProperties::priority>},
     {"Job", "(uo)", read_job},
     {"ExecMainCode", "i", read_number<&UnitProperties::main_code>},
     {"ExecMainStatus", "i", read_number<&UnitProperties::main_status>},

@@ -19,6 +19,7 @@ struct UnitProperties {
     std::string result;
     std::string where;             // of a mount
     std::string what;              // of a swap: its device or file
+    std::int32_t priority = 0;     // of a swap
     std::string job;               // path of the job under way; "/" where there is none
     std::int32_t main_code = 0;    // how the main process ended: CLD_EXITED, CLD_KILLED, ...
     std::int32_t main_status = 0;  // its exit code or its signal

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -75,13 +76,26 @@ struct UnitImage {
     }
 };
 
-/// Units that were active and are stopped by the step.
-struct UnitsImage {
-    static constexpr std::string_view kType = "units";
-    std::vector<std::string> units;
+struct Swap {
+    std::string unit;
+    std::string path;
+    std::optional<std::uint32_t> priority;  // none: the kernel chose it
 
-    bool operator==(const UnitsImage&) const = default;
-    static void fields(auto& self, auto&& visit) { visit("units", self.units); }
+    bool operator==(const Swap&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("unit", self.unit);
+        visit("path", self.path);
+        visit("priority", self.priority);
+    }
+};
+
+/// The swaps that were on, those first that are used first.
+struct SwapsImage {
+    static constexpr std::string_view kType = "swaps";
+    std::vector<Swap> swaps;
+
+    bool operator==(const SwapsImage&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("swaps", self.swaps); }
 };
 
 /// A directory whose new entries are ours: what was in it before.
@@ -120,7 +134,7 @@ struct NoImage {
     static void fields(auto&, auto&&) {}
 };
 
-using Image = std::variant<NoImage, PathImage, BlockImage, ValueImage, UnitImage, UnitsImage,
+using Image = std::variant<NoImage, PathImage, BlockImage, ValueImage, UnitImage, SwapsImage,
                            ClaimImage, ComponentImage>;
 
 std::string to_json(const Image& image);

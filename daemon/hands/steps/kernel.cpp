@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "daemon/hands/steps/kinds.hpp"
 
 namespace kubexm::hands::kinds {
@@ -12,15 +15,38 @@ namespace {
 
 constexpr const char* kLoaded = "loaded";
 constexpr const char* kModuleLoader = "systemd-modules-load.service";
+constexpr const char* kSwapOn = "/usr/sbin/swapon";
 
 Result<std::vector<Systemd::PathUnit>> swaps(Context& context) {
     return context.systemd.active_units("swap", "", context.deadline);
+}
+
+/// PID 1 runs the command: we hold no right to do it ourselves.
+Result<> turn_on_by_path(Context& context, const Swap& swap) {
+    std::vector<std::string> argv{kSwapOn, swap.path};
+    if (swap.priority) argv.push_back(fmt::format("--priority={}", *swap.priority));
+    auto code = context.systemd.run(
+        {"kubexm-swapon.service", "kubexm: swap " + swap.path + " on", argv}, context.deadline);
+    if (!code) return std::unexpected(code.error());
+    if (*code == 0) return {};
+    return fail(Code::unavailable,
+                fmt::format("{} ended with exit code {}: see journalctl -u kubexm-swapon.service",
+                            fmt::join(argv, " "), *code));
+}
+
+Result<> turn_on(Context& context, const Swap& swap) {
+    auto done = context.systemd.start(swap.unit, context.deadline);
+    // A swap that has no unit file has no unit either once it is off.
+    if (!done && done.error().code == Code::not_found) return turn_on_by_path(context, swap);
+    return done;
 }
 
 }  // namespace
 
 Result<bool> holds(Context& context, const model::Sysctl& step) {
     auto value = read_sysctl(context.root, step.key);
+    // It may come with a module that an earlier step of the plan loads.
+    if (!value && value.error().code == Code::not_found) return false;
     if (!value) return std::unexpected(value.error());
     return *value == step.value;
 }
@@ -46,6 +72,7 @@ Result<std::string> take_back(Context& context, const model::Sysctl& step, const
 
 Result<Lines> preview(Context& context, const model::Sysctl& step) {
     auto value = read_sysctl(context.root, step.key);
+    if (!value && value.error().code == Code::not_found) value = "none";
     if (!value) return std::unexpected(value.error());
     return Lines{fmt::format("{}: {} -> {}", step.key, *value, step.value)};
 }
@@ -61,8 +88,14 @@ Result<Image> capture(Context& context, const model::KernelModule& step) {
 }
 
 /// PID 1's own loader reads the modules file that the plan wrote before: we hold no right to load.
-Result<> apply(Context& context, const model::KernelModule&) {
-    return context.systemd.restart(kModuleLoader, context.deadline);
+Result<> apply(Context& context, const model::KernelModule& step) {
+    auto done = context.systemd.restart(kModuleLoader, context.deadline);
+    auto loaded = module_loaded(context.root, step.name);
+    if (!loaded) return std::unexpected(loaded.error());
+    if (*loaded) return {};  // also where the loader failed with a module of somebody else
+    if (!done) return done;
+    return fail(Code::not_found,
+                fmt::format("{0} did not load it: see journalctl -u {0}", kModuleLoader));
 }
 
 Result<std::string> take_back(Context& context, const model::KernelModule& step,
@@ -88,26 +121,27 @@ Result<bool> holds(Context& context, const model::SwapOff&) {
 Result<Image> capture(Context& context, const model::SwapOff&) {
     auto active = swaps(context);
     if (!active) return std::unexpected(active.error());
-    UnitsImage image;
-    for (const auto& swap : *active) image.units.push_back(swap.unit);
+    // The kernel gives priorities, below zero, in the order in which swaps are turned on.
+    std::ranges::stable_sort(*active, std::greater(), &Systemd::PathUnit::priority);
+    SwapsImage image;
+    for (const auto& [unit, path, priority] : *active) {
+        image.swaps.push_back({unit, path, {}});
+        if (priority >= 0) image.swaps.back().priority = priority;
+    }
     return image;
 }
 
 Result<> apply(Context& context, const model::SwapOff&) {
     auto active = swaps(context);
     if (!active) return std::unexpected(active.error());
-    for (const auto& swap : *active) {
-        if (auto done = context.systemd.stop(swap.unit, context.deadline); !done) return done;
-    }
-    return {};
+    return stop_all(context, *active);
 }
 
 Result<std::string> take_back(Context& context, const model::SwapOff&, const Image& image) {
-    auto before = image_as<UnitsImage>(image);
+    auto before = image_as<SwapsImage>(image);
     if (!before) return std::unexpected(before.error());
-    for (const std::string& unit : before->units) {
-        auto done = context.systemd.start(unit, context.deadline);
-        if (!done) return std::unexpected(done.error());
+    for (const Swap& swap : before->swaps) {
+        if (auto done = turn_on(context, swap); !done) return std::unexpected(done.error());
     }
     return std::string();
 }

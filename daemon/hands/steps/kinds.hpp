@@ -47,6 +47,8 @@ Result<PathImage> capture_path(Context& context, const std::string& path);
 Result<std::string> restore_path(Context& context, const std::string& path, const PathImage& image);
 /// A file of somebody else's that only its owner may read: a preview does not quote it.
 bool is_private(const Context& context, const PathState& state);
+/// Stops units that PID 1 listed: one that vanished meanwhile is what was wanted.
+Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed);
 /// The image as the alternative a step of this type must have. corrupt: it is another.
 template <typename T>
 Result<T> image_as(const Image& image) {

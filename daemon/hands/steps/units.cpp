@@ -56,6 +56,14 @@ Result<> start_or_restart(Context& context, const model::UnitState& step, const 
 
 }  // namespace
 
+Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed) {
+    for (const auto& [unit, path, priority] : listed) {
+        auto done = context.systemd.stop(unit, context.deadline);
+        if (!done && done.error().code != Code::not_found) return done;
+    }
+    return {};
+}
+
 Result<bool> holds(Context& context, const model::UnitState& step) {
     auto now = context.systemd.status(step.name, context.deadline);
     if (!now) return std::unexpected(now.error());
@@ -127,10 +135,7 @@ Result<Image> capture(Context&, const model::Unmounted&) { return NoImage{}; }
 Result<> apply(Context& context, const model::Unmounted& step) {
     auto mounts = context.systemd.active_units("mount", step.below, context.deadline);
     if (!mounts) return std::unexpected(mounts.error());
-    for (const auto& mount : *mounts) {
-        if (auto done = context.systemd.stop(mount.unit, context.deadline); !done) return done;
-    }
-    return {};
+    return stop_all(context, *mounts);
 }
 
 Result<std::string> take_back(Context&, const model::Unmounted&, const Image&) {

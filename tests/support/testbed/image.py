@@ -22,45 +22,52 @@ LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/us
 
 def path(suite: str) -> Path:
     """The image of a suite; made now if it is not in the cache, which takes about two minutes."""
-    return cache.entry("node-image", _key(suite), f"node image {suite}", lambda into: _make(suite, into))
+    return cache.entry("node-image", key(suite), f"node image {suite}",
+                       lambda into: make(suite, into, packages("every", suite), [RECIPE]))
 
 
 def require(suite: str) -> Path:
     """The image of a suite where nothing can be downloaded: inside a sandbox."""
-    made = cache.root() / "node-image" / _key(suite)
+    made = cache.root() / "node-image" / key(suite)
     if not made.is_dir():
         raise LookupError(f"there is no node image for {suite} at {made}, and a sandbox cannot download one; "
                           f"make it first: python3 -m testbed prepare node --suite {suite}")
     return made
 
 
-def _packages(suite: str) -> list[str]:
+def packages(*sections: str) -> list[str]:
     listed = yaml.safe_load((RECIPE / "packages.yaml").read_text())
-    return [*listed["every"], *listed[suite]]
+    return [package for section in sections for package in listed[section]]
 
 
-def _key(suite: str) -> str:
-    files = sorted(found for found in RECIPE.rglob("*") if found.is_file() and found.name != "packages.yaml")
-    names = [[str(found.relative_to(RECIPE)), os.access(found, os.X_OK)] for found in files]
-    return cache.digest(suite, _packages(suite), LEFT_OUT, names, *files)
+def recipe(directory: Path) -> list:
+    """Everything that what a recipe makes depends on, but the packages."""
+    files = sorted(found for found in directory.rglob("*") if found.is_file() and found.name != "packages.yaml")
+    names = [[str(found.relative_to(directory)), os.access(found, os.X_OK)] for found in files]
+    return [names, *files]
 
 
-def _make(suite: str, into: Path) -> None:
+def key(suite: str) -> str:
+    return cache.digest(suite, packages("every", suite), LEFT_OUT, *recipe(RECIPE))
+
+
+def make(suite: str, into: Path, wanted: list[str], recipes: list[Path]) -> None:
+    """A root file system with these packages, prepared by these recipes one after the other."""
     into.chmod(0o755)
     with tempfile.NamedTemporaryFile("w", suffix=".sources") as sources:
         sources.write(archive.sources(suite))
         sources.flush()
-        _bootstrap(suite, into, Path(sources.name))
+        _bootstrap(suite, into, wanted, recipes, Path(sources.name))
 
 
-def _bootstrap(suite: str, into: Path, sources: Path) -> None:
+def _bootstrap(suite: str, into: Path, wanted: list[str], recipes: list[Path], sources: Path) -> None:
     # Namespaces of its own: mounts and processes of an interrupted run go away with it.
     alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     command = [*alone, "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory",
-               f"--include={','.join(_packages(suite))}",
+               f"--include={','.join(wanted)}",
                *(f"--aptopt={option}" for option in archive.options()),
                *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
-               f"--customize-hook={shlex.quote(str(RECIPE / 'prepare'))} \"$1\"",
+               *(f"--customize-hook={shlex.quote(str(directory / 'prepare'))} \"$1\"" for directory in recipes),
                suite, str(into), str(sources)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:

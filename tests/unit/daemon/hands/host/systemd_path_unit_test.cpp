@@ -1,3 +1,4 @@
+#include "path_units.hpp"
 #include "systemd_test.hpp"
 
 namespace kubexm::hands {
@@ -6,34 +7,6 @@ namespace {
 using SystemdPathUnits = SystemdTest;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-struct Listed {
-    std::string unit;
-    std::string path;
-    std::string following;
-};
-
-/// systemd has these units: their objects are /u/0, /u/1, ...
-void have(FakeSystemd& fake, const char* property, const std::vector<Listed>& units) {
-    fake.when("ListUnitsByPatterns", [units](Peer&, sd_bus_message* call) {
-        sd_bus_message* answer = nullptr;
-        sd_bus_message_new_method_return(call, &answer);
-        sd_bus_message_open_container(answer, 'a', "(ssssssouso)");
-        for (std::size_t at = 0; at < units.size(); ++at) {
-            sd_bus_message_append(answer, "(ssssssouso)", units[at].unit.c_str(), "words", "loaded",
-                                  "active", "mounted", units[at].following.c_str(),
-                                  ("/u/" + std::to_string(at)).c_str(), 0U, "", "/");
-        }
-        sd_bus_message_close_container(answer);
-        sd_bus_send(nullptr, answer, nullptr);
-        sd_bus_message_unref(answer);
-    });
-    fake.when("GetAll", [units, property](Peer& peer, sd_bus_message* call) {
-        const std::string object = sd_bus_message_get_path(call);
-        const auto& unit = units.at(std::stoul(object.substr(3)));
-        peer.reply(call, "a{sv}", 1, property, "s", unit.path.c_str());
-    });
-}
 
 std::vector<std::string> paths(const Result<std::vector<Systemd::PathUnit>>& found) {
     EXPECT_THAT(found, IsOk());
@@ -44,15 +17,15 @@ std::vector<std::string> paths(const Result<std::vector<Systemd::PathUnit>>& fou
 }
 
 TEST_F(SystemdPathUnits, BelowAPathComeDeepestFirst) {
-    have(fake, "Where",
-         {{"-.mount", "/", ""},
-          {"a.mount", "/a", ""},
-          {"a-b.mount", "/a/b", ""},
-          {"a-b-c-d.mount", "/a/b/c/d", ""},
-          {"a-x.mount", "/a/x", ""},
-          {"a-b-c.mount", "/a/b/c", ""},
-          {"ab.mount", "/ab", ""},
-          {"ab-c.mount", "/ab/c", ""}});
+    have_units(fake, "Where",
+               {{"-.mount", "/", ""},
+                {"a.mount", "/a", ""},
+                {"a-b.mount", "/a/b", ""},
+                {"a-b-c-d.mount", "/a/b/c/d", ""},
+                {"a-x.mount", "/a/x", ""},
+                {"a-b-c.mount", "/a/b/c", ""},
+                {"ab.mount", "/ab", ""},
+                {"ab-c.mount", "/ab/c", ""}});
     EXPECT_THAT(paths(systemd.active_units("mount", "/a", soon())),
                 ElementsAre("/a/b/c/d", "/a/b/c", "/a/b", "/a/x"));
     EXPECT_THAT(fake.calls_of_interest().front(),
@@ -64,10 +37,10 @@ TEST_F(SystemdPathUnits, BelowAPathComeDeepestFirst) {
 }
 
 TEST_F(SystemdPathUnits, OfSwapAreListedOnceEach) {
-    have(fake, "What",
-         {{"dev-sda2.swap", "/dev/sda2", ""},
-          {"dev-disk-by\\x2did-1.swap", "/dev/disk/by-id/1", "dev-sda2.swap"},
-          {"swapfile.swap", "/swapfile", ""}});
+    have_units(fake, "What",
+               {{"dev-sda2.swap", "/dev/sda2", ""},
+                {"dev-disk-by\\x2did-1.swap", "/dev/disk/by-id/1", "dev-sda2.swap"},
+                {"swapfile.swap", "/swapfile", ""}});
     EXPECT_THAT(paths(systemd.active_units("swap", "", soon())),
                 ElementsAre("/dev/sda2", "/swapfile"));
 }
