@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from testbed import waiting
-from testbed.hands import Hands, hosts, kills, strace
+from testbed.hands import Hands, hosts, kills, state, strace
 from testbed.hands.reference import Host, boot
 
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
@@ -81,6 +81,10 @@ def heal(course: kills.Course, last: str, circumstances: str) -> None:
     if now == last or now.startswith("failed"):
         again = course.send()
         assert again.returncode == 0, f"again after {circumstances}: {again.stdout}{again.stderr}"
+    # The plan may have ended before its content could be forgotten: that is made good later.
+    waiting.until(f"the host's end state after {circumstances}",
+                  lambda: not state.difference(course.after, state.take(course.hands)), HEAL_SECONDS,
+                  lambda: "\n".join(state.difference(course.after, state.take(course.hands))))
     course.check_end(f"after {circumstances}")
 
 

@@ -108,7 +108,8 @@ def test_killed_at_system_calls(host, figure, tmp_path):
         hosts.doom(host.hands)
     host.check_whole()
     assert done >= min(wanted, STRACE_KILLS)
-    figure(f"system calls on a {host.kind} host: {host.forth.kills + host.back.kills - kills_before} kills, {done} survived")
+    killed = host.forth.kills + host.back.kills - kills_before
+    figure(f"system calls on a {host.kind} host: {killed} kills, {done} survived")
 
 
 def shuffled_calls(course: kills.Course, tmp_path: Path) -> list[tuple[str, int]]:
