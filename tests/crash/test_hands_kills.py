@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from testbed import probe
-from testbed.hands import PLACE, hosts, kills, plan, reference, state, strace
+from testbed.hands import PLACE, Hands, hosts, kills, plan, reference, state, strace
 
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
@@ -55,7 +55,7 @@ def test_killed_before_the_first_step(host, figure):
     """A plan that is not yet in the journal has changed nothing; one that is there goes on."""
     survived = 0
     for course in (host.forth, host.back):
-        wishes = kills.prologue(course.trace)
+        wishes = kills.wishes(kills.prologue(course.trace))
         for wish in wishes:
             last = host.hands.last()
             host.hands.restart(KUBEXM_CRASH_AT=wish)
@@ -72,6 +72,30 @@ def test_killed_before_the_first_step(host, figure):
     figure(f"points before the first step on a {host.kind} host: {survived} kills, {survived} survived")
 
 
+def test_killed_while_the_journal_is_made(host, figure):
+    hands = host.hands
+    forget_everything(hands)
+    hands.restart(KUBEXM_CRASH_TRACE=f"{PLACE}/trace")
+    forget_everything(hands)
+    passed = hands.place("trace").read_text().split()
+    hands.place("trace").unlink()
+    assert "journal.create.before" in passed
+    wishes = kills.wishes(passed)
+    for wish in wishes:
+        forget_everything(hands)
+        assert not hands.restart(KUBEXM_CRASH_AT=wish), f"they should have died at {wish}"
+        hands.start()
+        shown = hands.node.run(["kubexmctl", "journal", "show"]).stdout
+        assert "the journal is sound: 0 of our objects" in shown, f"killed at {wish}: {shown}"
+    host.check_whole()
+    figure(f"points while the journal is made on a {host.kind} host: {len(wishes)} kills, {len(wishes)} survived")
+
+
+def forget_everything(hands: Hands) -> None:
+    hands.node.run(["systemctl", "stop", "kubexm-hands.service"])
+    hands.node.run(["find", "/var/lib/kubexm-hands", "-mindepth", "1", "-delete"])
+
+
 def test_killed_at_system_calls(host, figure, tmp_path):
     forth, back = (shuffled_calls(course, tmp_path) for course in (host.forth, host.back))
     hosts.doom(host.hands)
@@ -84,7 +108,8 @@ def test_killed_at_system_calls(host, figure, tmp_path):
         hosts.doom(host.hands)
     host.check_whole()
     assert done >= min(wanted, STRACE_KILLS)
-    figure(f"system calls on a {host.kind} host: {host.forth.kills + host.back.kills - kills_before} kills, {done} survived")
+    killed = host.forth.kills + host.back.kills - kills_before
+    figure(f"system calls on a {host.kind} host: {killed} kills, {done} survived")
 
 
 def shuffled_calls(course: kills.Course, tmp_path: Path) -> list[tuple[str, int]]:

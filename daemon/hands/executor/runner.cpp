@@ -188,10 +188,12 @@ Result<> forget_unused_content(Journal& journal, Vault& vault) {
         wanted.insert(wanted.end(), more.begin(), more.end());
     };
     for (const LedgerEntry& entry : *entries) {
-        if (auto image = image_from_json(entry.pre_image)) want(hands::contents_of(*image));
+        auto image = image_from_json(entry.pre_image);
         auto step = model::step_from_json(entry.step);
+        if (!image || !step) return {};  // nobody knows what an unreadable entry needs
+        want(hands::contents_of(*image));
         // A component that is in place is not kept twice.
-        if (step && !std::holds_alternative<model::ComponentVersion>(*step)) {
+        if (!std::holds_alternative<model::ComponentVersion>(*step)) {
             want(model::contents_of(*step));
         }
     }

@@ -68,7 +68,7 @@ class Hands:
         raise RuntimeError("the hands do not run")
 
     def apply(self, text: str, user: str | None = None) -> subprocess.CompletedProcess[str]:
-        contents = [option for digest in plan.CONTENTS if digest in text for option in ("--content", f"{PLACE}/{digest}")]
+        contents = [f"--content={PLACE}/{digest}" for digest in plan.CONTENTS if digest in text]
         file = self.place("plan.json")
         file.write_text(text)
         done = self.node.run(["kubexmctl", "apply", f"{PLACE}/plan.json", *contents], check=False, user=user)

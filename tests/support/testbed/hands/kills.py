@@ -33,9 +33,13 @@ class Point:
         return f"{self.name} in step {self.step} ({self.types[self.step]})"
 
 
-def prologue(trace: Sequence[str]) -> list[str]:
-    """KUBEXM_CRASH_AT for every point before the first step."""
-    names = trace[:next(number for number, name in enumerate(trace) if "." not in name)]
+def prologue(trace: Sequence[str]) -> Sequence[str]:
+    """What is passed before the first step."""
+    return trace[:next(number for number, name in enumerate(trace) if "." not in name)]
+
+
+def wishes(names: Sequence[str]) -> list[str]:
+    """KUBEXM_CRASH_AT for each of the points that a process passes first."""
     return [f"{name}:{names[:number + 1].count(name)}" for number, name in enumerate(names)]
 
 

@@ -37,10 +37,22 @@ def boot(kind: str, suite: str, prepare: Callable[[Hands], None] = lambda _: Non
         hands = Hands(node, Path(os.environ["KUBEXM_TREE"]))
         getattr(hosts, kind)(hands)
         prepare(hands)
-        whole = node.snapshot()
+        whole = _quiet_snapshot(node)
         host = Host(kind, hands, *_courses(hands), whole)
         host.check_whole()
         yield host
+
+
+def _quiet_snapshot(node: Node) -> snapshot.Snapshot:
+    """Without the processes that systemd has for a moment after every job."""
+    taken = [node.snapshot()]
+
+    def unchanged() -> bool:
+        taken.append(node.snapshot())
+        return not snapshot.diff(taken[-2], taken[-1])
+
+    waiting.until("two equal snapshots", unchanged, SETTLE_SECONDS)
+    return taken[-1]
 
 
 def _courses(hands: Hands) -> tuple[kills.Course, kills.Course]:
