@@ -13,6 +13,7 @@ from testbed.hands import PLACE, Hands, hosts, kills, plan, reference, state, st
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
 STRACE_KILLS = 25  # on each host
+END_SECONDS = 30
 DURABLE_CALLS = ["write", "pwrite64", "fsync", "fdatasync", "renameat", "unlinkat", "unlink", "sendmsg"]
 
 
@@ -60,7 +61,7 @@ def test_killed_before_the_first_step(host, figure):
             last = host.hands.last()
             host.hands.restart(KUBEXM_CRASH_AT=wish)
             course.send()
-            assert not host.hands.alive(), f"they should have died at {wish}"
+            host.hands.wait_death(wish)
             host.hands.start()
             taken_in = host.hands.last() != last
             wrong = state.difference(course.after if taken_in else course.before, state.take(host.hands))
@@ -123,15 +124,23 @@ def killed_at_call(course: kills.Course, call: tuple[str, int] | None) -> bool:
     """Whether the call came; otherwise the run was uninterrupted."""
     last = course.hands.last()
     if call is None:
-        course.send()
-    else:
-        with strace.injected(course.hands, call[0], f"signal=SIGKILL:when={call[1]}"):
-            course.send()
-    if course.hands.alive():
-        course.check_end("an uninterrupted run")
+        course.run([])
+        return False
+    if not kill_at_call(course, *call):
+        course.check_end("a run without that call")
         return False
     course.finish(f"killed at call {call[1]} of {call[0]}", last)
     return True
+
+
+def kill_at_call(course: kills.Course, call: str, number: int) -> bool:
+    with strace.injected(course.hands, call, f"signal=SIGKILL:when={number}") as process:
+        survived = course.send().returncode == 0
+        if not survived:
+            process.wait(END_SECONDS)
+    if not survived:
+        course.hands.wait_death(call)
+    return not survived
 
 
 def test_a_writer_that_is_not_atomic_is_caught(host):
@@ -141,7 +150,7 @@ def test_a_writer_that_is_not_atomic_is_caught(host):
     hands.restart(LD_PRELOAD=f"{PLACE}/torn_writer.so")
     hands.place("torn_writer.so").unlink()
     host.forth.send()
-    assert not hands.alive()
+    hands.wait_death("the torn write")
     with pytest.raises(AssertionError, match=f"{plan.CERTIFICATE}: .* is neither"):
         host.forth.check_instant("the control")
     hands.start()

@@ -20,8 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from testbed import enter, evidence, network
-from testbed.guest import image
-from testbed.guest.control import Control, Lost
+from testbed.guest import control, image
 from testbed.nspawn import NodeFailed
 from testbed.process import Process
 
@@ -43,17 +42,18 @@ class Guest:
         with open(self.directory / "blank", "wb") as blank:
             blank.truncate(64 << 20)
         self._qemu = Process("QEMU", _command(made, self.directory, self.console), self.directory / "qemu.log")
-        self._control: Control | None = None
+        self._control: control.Control | None = None
         evidence.provide(self, self.save_logs)
 
     # --- life ---------------------------------------------------------------------------------
 
     def boot(self) -> None:
         """Starts the guest and returns when systemd says `running`."""
-        (self.directory / "control").unlink(missing_ok=True)
+        socket = self.directory / "control"
+        socket.unlink(missing_ok=True)
         started = time.monotonic()
         self._qemu.start()
-        self._control = Control(self.directory / "control", self._qemu.running)
+        self._control = self._qemu.wait_until("a control port", lambda: control.connect(socket), BOOT_SECONDS)
         self._wait_running(started)
 
     def reboot(self) -> None:
@@ -65,7 +65,8 @@ class Guest:
     def power_cut(self) -> None:
         """The machine is gone at once; boot() starts it again with what is on the disk."""
         self._qemu.kill()
-        self._control.close()
+        if self._control is not None:
+            self._control.close()
 
     def close(self) -> None:
         evidence.withdraw(self)
@@ -75,7 +76,7 @@ class Guest:
     def _wait_running(self, started: float) -> None:
         try:
             self._control.wait_ready(started + BOOT_SECONDS)
-        except Lost as error:
+        except control.Lost as error:
             raise NodeFailed(f"{error} in its boot; the end of its console:\n{self._console_end()}") from None
         asked = self.run(["systemctl", "is-system-running", "--wait"], check=False, timeout=BOOT_SECONDS)
         state = asked.stdout.strip()
@@ -143,7 +144,7 @@ def _pack(tree: Path, disk: Path) -> None:
 
 
 def _command(made: Path, directory: Path, console: Path) -> list[str]:
-    return ["qemu-system-x86_64", "-accel", "tcg", "-cpu", "qemu64,-svm", "-smp", "2", "-m", "1024",
+    return ["qemu-system-x86_64", "-accel", "tcg", "-cpu", "qemu64,-svm", "-m", "1024",
             "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none",
             "-kernel", str(made / image.KERNEL), "-initrd", str(made / image.INITRD), "-append", COMMAND_LINE,
             "-chardev", f"file,id=console,path={console},append=on", "-serial", "chardev:console",

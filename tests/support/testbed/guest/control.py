@@ -3,21 +3,24 @@
 import base64
 import socket
 import time
-from collections.abc import Callable
 from pathlib import Path
-
-from testbed import waiting
 
 
 class Lost(RuntimeError):
     """The guest ended, or did not answer in time."""
 
 
+def connect(path: Path) -> "Control | None":
+    """None where nobody listens yet."""
+    try:
+        return Control(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return None
+
+
 class Control:
-    def __init__(self, path: Path, alive: Callable[[], bool]) -> None:
-        """`alive`: whether somebody is still about to listen at the path."""
+    def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
-        waiting.until("QEMU's control socket", lambda: path.exists() or not alive(), 30)
         self._socket.connect(str(path))
         self._received = b""
 
@@ -31,13 +34,13 @@ class Control:
 
     def run(self, script: str, seconds: float) -> tuple[int, bytes, bytes]:
         """Runs a shell script in the guest: its exit code (124: it took too long), stdout and stderr."""
-        self._socket.sendall(f"{seconds:g} {base64.b64encode(script.encode()).decode()}\n".encode())
+        self.send(script, seconds)
         code, out, err = self._line(time.monotonic() + seconds + 60).split(b" ")
         return int(code), base64.b64decode(out[1:]), base64.b64decode(err[1:])
 
-    def send(self, script: str) -> None:
-        """Runs a script that is not expected to come to an answer."""
-        self._socket.sendall(f"60 {base64.b64encode(script.encode()).decode()}\n".encode())
+    def send(self, script: str, seconds: float = 60) -> None:
+        """The same without waiting for an answer, which may never come."""
+        self._socket.sendall(f"{seconds:g} {base64.b64encode(script.encode()).decode()}\n".encode())
 
     def _line(self, deadline: float) -> bytes:
         while b"\n" not in self._received:

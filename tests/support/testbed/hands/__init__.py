@@ -8,9 +8,11 @@
 import subprocess
 from pathlib import Path
 
+from testbed import waiting
 from testbed.hands import plan
 from testbed.node import Node
 
+DEATH_SECONDS = 30
 PLACE = "/run/kubexm-test"  # what the tests put on the node for themselves
 DROP_IN = "/run/systemd/system/kubexm-hands.service.d/test.conf"
 
@@ -57,6 +59,10 @@ class Hands:
     def alive(self) -> bool:
         shown = self.node.run(["systemctl", "is-active", "kubexm-hands.service"], check=False).stdout
         return shown.strip() in ("active", "activating")
+
+    def wait_death(self, where: str) -> None:
+        """systemd sees it a moment after everybody else."""
+        waiting.until(f"the hands to die at {where}", lambda: not self.alive(), DEATH_SECONDS)
 
     def pid(self) -> int:
         """The process as the sandbox sees it."""

@@ -13,14 +13,14 @@ NOTHING = re.compile(r"(?!)")
 
 
 @contextmanager
-def attached(hands: Hands, calls: Sequence[str], *options: str) -> Iterator[None]:
-    """Within it the hands run under strace; they may die of it."""
+def attached(hands: Hands, calls: Sequence[str], *options: str) -> Iterator[subprocess.Popen]:
+    """Within it the hands run under strace. If they die of it, wait for the end of strace before leaving."""
     command = ["strace", "-f", "-p", str(hands.pid()), "-e", f"trace={','.join(calls)}", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         line = process.stderr.readline()
         assert "attached" in line, f"{' '.join(command)} said {line!r}"
-        yield
+        yield process
     finally:
         process.terminate()  # lets them go on
         process.communicate(timeout=30)
@@ -43,7 +43,7 @@ def counted(hands: Hands, calls: Sequence[str], send: Callable[[], object], file
 
 
 @contextmanager
-def injected(hands: Hands, call: str, what: str) -> Iterator[None]:
+def injected(hands: Hands, call: str, what: str) -> Iterator[subprocess.Popen]:
     """injected(hands, "renameat", "signal=SIGKILL:when=3")"""
-    with attached(hands, [call], "-o", "/dev/null", "-e", f"inject={call}:{what}"):
-        yield
+    with attached(hands, [call], "-o", "/dev/null", "-e", f"inject={call}:{what}") as process:
+        yield process
