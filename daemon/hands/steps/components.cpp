@@ -62,8 +62,11 @@ Result<> ours_or_right(Context& context, const ComponentVersion& step) {
                             version_of(step)));
 }
 
+/// Also one that is there: an earlier try may have been cut off between making it and this.
 Result<> make_plain_directory(Context& context, const std::string& path) {
-    return make_directory(context.root, path, Attributes{.mode = 0755});
+    auto state = inspect(context.root, path);
+    if (!state) return std::unexpected(state.error());
+    return make_directory(context.root, path, Attributes{.mode = 0755, .xattrs = state->xattrs});
 }
 
 /// The directories on the way to a file of the version, from the top.
@@ -125,9 +128,6 @@ Result<Image> capture(Context& context, const ComponentVersion& step) {
 /// The link moves last and at once: whoever follows it finds a whole version.
 Result<> apply(Context& context, const ComponentVersion& step) {
     for (const std::string& path : {home_of(step), version_of(step)}) {
-        auto state = inspect(context.root, path);
-        if (!state) return std::unexpected(state.error());
-        if (state->kind == PathKind::directory) continue;
         if (auto made = make_plain_directory(context, path); !made) return made;
     }
     for (const ComponentFile& file : step.files) {

@@ -33,6 +33,7 @@ class Hands:
         self.root = Path(f"/proc/{node.leader}/root")  # the node's files, without a process there
         node.install(tree)
         node.write("/etc/kubexm/hands.yaml", CONFIGURATION)
+        node.write("/etc/kubexm/trusted.sha256", plan.TRUSTED)
         node.write(DROP_IN, SETTINGS)
         for digest, content in plan.CONTENTS.items():
             node.write(f"{PLACE}/{digest}", content)

@@ -33,15 +33,17 @@ def foreign(hands: Hands) -> None:
     _install_units(hands)
     for path in plan.DIRECTORIES:
         (hands.root / path[1:]).mkdir(parents=True, exist_ok=True)
-    for path in [*plan.RENDERED, plan.CERTIFICATE, plan.UNWANTED, plan.LINK, f"{plan.CLAIMED}/theirs"]:
+    for path in [*plan.RENDERED, plan.CERTIFICATE, plan.UNWANTED, plan.LINK, f"{plan.CLAIMED}/theirs",
+                 f"{plan.COMPONENT}/theirs/bin/crictl"]:
         _put(hands.root, path, f"# somebody else's {path}")
     _put(hands.root, "/etc/systemd/system/kubelet.service", UNITS["loud.service"] + INSTALL)
     _put(hands.root, f"{plan.DROP_INS}/10-kubexm-proxy.conf", "[Service]\nEnvironment=THEIRS=1\n")
     (hands.root / plan.SECRET[1:]).symlink_to("somewhere else")
+    (hands.root / plan.IN_USE[1:]).symlink_to("theirs")
     hosts = hands.root / plan.BLOCK[1:]
     hosts.write_text(hosts.read_text().rstrip("\n"))  # also without an end of its last line
     for path in [*plan.DIRECTORIES, *plan.RENDERED, plan.CERTIFICATE, plan.SECRET, plan.LINK, plan.BLOCK,
-                 plan.UNWANTED, plan.CLAIMED, f"{plan.CLAIMED}/theirs"]:
+                 plan.UNWANTED, plan.CLAIMED, f"{plan.CLAIMED}/theirs", plan.COMPONENT, plan.IN_USE]:
         _make_odd(hands.root / path[1:])
     hands.node.run(["sysctl", "-qw", "net.ipv4.tcp_keepalive_time=1234"])
     _run(hands, "daemon-reload")

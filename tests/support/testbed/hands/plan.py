@@ -7,8 +7,9 @@ import json
 OWNER = "test"
 CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
 KEY = "-----BEGIN PRIVATE KEY-----\nnot a real one\n-----END PRIVATE KEY-----\n"
-CONTENTS = {hashlib.sha256(content.encode()).hexdigest(): content for content in (CA, KEY)}
-CA_DIGEST, KEY_DIGEST = CONTENTS
+BINARY = "#!/bin/sh\necho not a real one\n"
+CONTENTS = {hashlib.sha256(content.encode()).hexdigest(): content for content in (CA, KEY, BINARY)}
+CA_DIGEST, KEY_DIGEST, BINARY_DIGEST = CONTENTS
 
 DROP_INS = "/etc/systemd/system/containerd.service.d"
 PKI = "/etc/kubernetes/pki"
@@ -18,6 +19,8 @@ RENDERED = ["/etc/sysctl.d/99-kubexm.conf", "/etc/modules-load.d/kubexm.conf", "
             f"{DROP_INS}/10-kubexm-proxy.conf", "/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet.conf"]
 CERTIFICATE, SECRET, LINK = f"{PKI}/ca.crt", f"{PKI}/kubelet.key", f"{PKI}/current.crt"
 BLOCK = "/etc/hosts"
+COMPONENT, IN_USE, VERSION = "/opt/kubexm/crictl", "/opt/kubexm/crictl/current", "v1.34.0"
+TRUSTED = f"{BINARY_DIGEST}  crictl/{VERSION}/bin/crictl\n"
 UNWANTED = "/etc/cni/net.d/10-old.conflist"
 # What undo cannot give back: it is made anew for every run of the plan.
 DOOMED_TREE, DOOMED_MOUNT = "/opt/kubexm/old", "/run/netns/doomed"
@@ -59,6 +62,8 @@ def _contents() -> list[dict]:
         step("secret-file", path=SECRET, handle="kubelet-key", access=_access("0600"), digest=KEY_DIGEST),
         step("symlink", path=LINK, target="ca.crt"),
         step("managed-block", path=BLOCK, name="own name", lines=["10.99.0.200 somebody"]),
+        step("component-version", component="crictl", version=VERSION,
+             files=[{"path": "bin/crictl", "digest": BINARY_DIGEST, "mode": "0755"}]),
         step("absent-path", path=UNWANTED),
         step("deleted-tree", path=DOOMED_TREE),
     ]

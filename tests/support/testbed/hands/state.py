@@ -39,7 +39,7 @@ def halves(before: State, after: State, found: State) -> list[str]:
 
     Directories change in place, attribute by attribute; other names are a writer's own until it is done.
     """
-    paths = [*plan.RENDERED, plan.CERTIFICATE, plan.SECRET, plan.LINK, plan.BLOCK, plan.UNWANTED]
+    paths = [*plan.RENDERED, plan.CERTIFICATE, plan.SECRET, plan.LINK, plan.BLOCK, plan.UNWANTED, plan.IN_USE]
     whole = {path: (before.get(path, "nothing"), after.get(path, "nothing")) for path in paths}
     return [f"{path}: {found.get(path, 'nothing')} is neither {old} nor {new}"
             for path, (old, new) in whole.items() if found.get(path, "nothing") not in (old, new)]
