@@ -33,7 +33,9 @@ json value_of(const kubexm::hands::UnitStatus& unit) {
 
 json value_of(const std::vector<Systemd::PathUnit>& units) {
     json list = json::array();
-    for (const auto& [unit, path] : units) list.push_back({{"unit", unit}, {"path", path}});
+    for (const auto& found : units) {
+        list.push_back({{"unit", found.unit}, {"path", found.path}});
+    }
     return list;
 }
 
