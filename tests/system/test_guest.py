@@ -179,7 +179,7 @@ def apply_for_a_reboot(guest: Guest):
 
 
 def steps_for_a_reboot() -> list[dict]:
-    """What a host still has after a boot: no values that only the running kernel knows."""
+    """The value comes before its file: after a boot in between, what was there before would not be known."""
     public, private = ({"mode": mode, "uid": 0, "gid": 0} for mode in ("0644", "0600"))
     digest = hashlib.sha256(CA.encode()).hexdigest()
     return [
@@ -191,6 +191,7 @@ def steps_for_a_reboot() -> list[dict]:
         step("managed-block", path="/etc/hosts", name="own name", lines=["10.99.0.200 somebody"]),
         modules_file("nf_conntrack", "overlay"),
         step("kernel-module", name="overlay"),
+        step("sysctl", key=INSTANCES, value="8765"),
         step("rendered-file", document={"type": "sysctl-file", "values": [{"key": INSTANCES, "value": "8765"}]}),
     ]
 
@@ -219,7 +220,8 @@ def die_at(guest: Guest, point: kills.Point) -> None:
 
 def test_a_plan_outlives_reboots_and_power_cuts(guest, figure):
     before = files(guest)
-    assert sysctl(guest, INSTANCES) != "8765"
+    value = sysctl(guest, INSTANCES)
+    assert value != "8765"
     points = kills.points(trace(guest))
     after = files(guest)
     assert before != after
@@ -229,8 +231,10 @@ def test_a_plan_outlives_reboots_and_power_cuts(guest, figure):
     assert sysctl(guest, INSTANCES) == "8765"
     undo(guest)
     assert files(guest) == before
+    assert sysctl(guest, INSTANCES) == value
     for point in random.Random(SEED).sample(points, CUTS):
         cut_at(guest, point, before, after)
+        assert sysctl(guest, INSTANCES) == value, point
         figure(f"power cut at {point}, one of {len(points)} points (seed {SEED}): survived")
 
 
@@ -243,5 +247,6 @@ def cut_at(guest: Guest, point: kills.Point, before: str, after: str) -> None:
     assert guest.run(["kubexmctl", "history", "--limit", "1"]).stdout.startswith("done"), point
     assert files(guest) == after, point
     assert "overlay" in loaded(guest), point
+    assert sysctl(guest, INSTANCES) == "8765", point
     undo(guest)
     assert files(guest) == before, point

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/overloaded.hpp"
 #include "daemon/hands/steps/steps.hpp"
 
 namespace kubexm::hands {
@@ -30,6 +31,26 @@ std::string unit_of(const model::Step& step) {
     return "";
 }
 
+/// Whether only the running system knows what the step did, and no later step of the plan is about
+/// the same object.
+bool is_runtime_state(const model::Plan& plan, std::uint32_t index) {
+    const model::Step& step = plan.steps.at(index);
+    const bool runtime = std::visit(overloaded{
+                                        [](const model::Sysctl&) { return true; },
+                                        [](const model::KernelModule&) { return true; },
+                                        [](const model::SwapOff&) { return true; },
+                                        [](const model::Unmounted&) { return true; },
+                                        [](const model::UnitState&) { return true; },
+                                        [](const auto&) { return false; },
+                                    },
+                                    step);
+    return runtime && std::none_of(plan.steps.begin() + index + 1, plan.steps.end(),
+                                   [&](const model::Step& later) {
+                                       return model::type_of(later) == model::type_of(step) &&
+                                              model::target_of(later) == model::target_of(step);
+                                   });
+}
+
 bool wants_stop(const Stop& stop) {
     return stop.cancel.stop_requested() || stop.leave.stop_requested();
 }
@@ -50,14 +71,23 @@ Result<PlanState> Runner::run_forward(const PlanRecord& record, const Stop& stop
     auto plan = model::plan_from_json(record.document);
     if (!plan) return fail(Code::corrupt, "plan in the journal: " + plan.error().what);
     for (const StepRecord& step : record.steps) {
-        if (step.state == StepState::done || step.state == StepState::skipped) continue;
         listener_.between_steps();
         if (wants_stop(stop)) return stopped(record, stop);
+        if (still_finished(*plan, step)) continue;
         if (auto done = run_step(record, *plan, step.index); !done) {
             return end(record, PlanState::failed, done.error().what);
         }
     }
     return end(record, PlanState::done, "");
+}
+
+/// A step that an earlier process finished is not done again, unless a reboot undid it. Where that
+/// cannot be told, doing it will tell why.
+bool Runner::still_finished(const model::Plan& plan, const StepRecord& step) {
+    if (step.state != StepState::done && step.state != StepState::skipped) return false;
+    if (!is_runtime_state(plan, step.index)) return true;
+    auto context = context_for(plan.steps.at(step.index), false);
+    return context && holds(*context, plan.steps.at(step.index)).value_or(false);
 }
 
 Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index) {

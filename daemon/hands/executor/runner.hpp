@@ -53,6 +53,7 @@ public:
 
 private:
     Result<PlanState> run_forward(const PlanRecord& record, const Stop& stop);
+    bool still_finished(const model::Plan& plan, const StepRecord& step);
     Result<PlanState> run_back(const PlanRecord& record, const Stop& stop);
     Result<> run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index);
     Result<StepState> carry_out(const PlanRecord& record, const model::Step& step,
