@@ -9,7 +9,8 @@ python=/usr/bin/python3
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/kubexm"
 mkdir -p "$cache"
-export CCACHE_DIR="$cache/ccache" CCACHE_BASEDIR="$top"
+# Objects of one checkout serve another: paths in them are relative, but for where debuggers look.
+export CCACHE_DIR="$cache/ccache" CCACHE_BASEDIR="$top" CCACHE_NOHASHDIR=1
 export PYTHONPATH="$support" PYTHONDONTWRITEBYTECODE=1
 cd "$top" || exit 1
 
