@@ -42,14 +42,14 @@ public:
     void start() { link_.start(); }
 
 private:
+    /// Ready in any case: the hands may be busy with a step for minutes, or need a person.
     void on_change(const Result<>& answer) {
         auto asked = answer ? link_.ask(wire::Observe{}) : answer;
         const std::string now = asked ? "" : asked.error().what;
         if (!asked && now != trouble_) log::warning("the hands do not answer: " + now);
         if (asked && !trouble_.empty()) log::notice("the hands answer again");
         trouble_ = now;
-        if (!asked)
-            notify_systemd(fmt::format("READY=1\nSTATUS=The hands do not answer: {}", now).c_str());
+        say(asked ? "The hands answer." : "The hands do not answer: " + now);
     }
 
     static void on_reply(const wire::Reply& reply) {
@@ -59,7 +59,11 @@ private:
             seen->owners.empty()
                 ? "nothing of ours is on this host"
                 : fmt::format("on this host for {}", fmt::join(seen->owners, ", "));
-        notify_systemd(fmt::format("READY=1\nSTATUS=The hands answer; {}.", owners).c_str());
+        say(fmt::format("The hands answer; {}.", owners));
+    }
+
+    static void say(const std::string& status) {
+        notify_systemd(fmt::format("READY=1\nSTATUS={}", status).c_str());
     }
 
     agent::HandsLink link_;

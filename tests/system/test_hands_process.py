@@ -6,13 +6,10 @@ import pytest
 
 from testbed import handswire, waiting
 from testbed.hands import client
-from testbed.hands.client import apply, offer, plan, shown, until_logged
+from testbed.hands.client import apply, plan, shown, until_logged
+from testbed.hands.gate import ALLOW_CAT, CAT, FORWARD, GATE, begin_plan_at_gate, forwarding, open_gate, state_of
 from testbed.hands.plan import step
 
-GATE = "/run/gate"  # a pipe: who reads it waits until somebody writes
-CAT = step("transient-unit", name="kubexm-gate.service", argv=["/usr/bin/cat", GATE], timeout_seconds=240)
-FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
-ALLOW_CAT = "allow:\n  executables: [/usr/bin/cat]\n"
 ALLOW_TRUE = "allow:\n  executables: [/usr/bin/true]\n"
 TRUE = step("transient-unit", name="kubexm-true.service", argv=["/usr/bin/true"], timeout_seconds=60)
 
@@ -23,28 +20,6 @@ def host(request, nodes):
     client.install(node, ALLOW_CAT)
     node.run(["mkfifo", GATE])
     return node
-
-
-def begin_plan_at_gate(node, identity: str) -> None:
-    """A plan whose first step waits at the gate and whose second is easy to see."""
-    with handswire.connect(node) as wire:
-        wire.hello()
-        assert offer(wire, plan(identity, CAT, FORWARD))["type"] == "accepted"
-    waiting.until("the step at the gate", lambda: shown(node, "ActiveState", "kubexm-gate.service") == "activating", 60)
-
-
-def open_gate(node) -> None:
-    node.run(["sh", "-c", f"echo > {GATE}"])
-
-
-def forwarding(node) -> str:
-    return node.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip()
-
-
-def state_of(node, identity: str) -> str:
-    with handswire.connect(node, "root") as wire:
-        wire.hello()
-        return wire.ask({"type": "follow", "plan_id": identity})["state"]
 
 
 def attempt(node, document: dict) -> str:

@@ -62,16 +62,24 @@ void Service::answer(Session& session, wire::Apply request, std::vector<Fd> desc
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
         contents.push_back({std::move(request.contents[i]), std::move(descriptors[i])});
     }
-    queue_plan(session, request.replace,
-               [this, caller = caller_of(session), plan = std::move(request.plan),
-                contents = std::move(contents)]() mutable {
-                   return executor_.accept(plan, contents, caller);
-               });
+    const Asker asker{session.number(), caller_of(session)};
+    auto accept = [this, asker, plan = request.plan, contents = std::move(contents)]() mutable {
+        return executor_.accept(plan, contents, asker.caller);
+    };
+    if (!request.replace) return queue_plan(asker, false, std::move(accept));
+    // No plan stops for one that is refused.
+    worker_.look(
+        [this, asker, plan = std::move(request.plan), accept = std::move(accept)]() mutable {
+            auto good = executor_.check(plan, asker.caller);
+            if (!good) return tell(asker.session, refused(good.error()));
+            queue_plan(asker, true, std::move(accept));
+        });
 }
 
 void Service::answer(Session& session, const wire::Undo& request) {
-    queue_plan(session, true, [this, caller = caller_of(session), request] {
-        return executor_.accept_undo(request.id, request.owner, caller);
+    const Asker asker{session.number(), caller_of(session)};
+    queue_plan(asker, true, [this, asker, request] {
+        return executor_.accept_undo(request.id, request.owner, asker.caller);
     });
 }
 

@@ -28,10 +28,10 @@ Stop cancelled(const Stop& stop) {
 
 }  // namespace
 
-/// A plan waits for the one that runs; with `replace` that one stops at its next step.
-void Service::queue_plan(Session& session, bool replace, Accept accept) {
+/// Any thread. A plan waits for the one that runs; with `replace` that one stops at its next step.
+void Service::queue_plan(const Asker& asker, bool replace, Accept accept) {
     if (replace) worker_.stop_plan();
-    const bool queued = worker_.plan([this, number = session.number(), replace,
+    const bool queued = worker_.plan([this, number = asker.session, replace,
                                       accept = std::move(accept)](const Stop& stop) mutable {
         auto ready = go_on(replace ? cancelled(stop) : stop);
         auto record = ready ? accept() : std::unexpected(ready.error());
@@ -41,9 +41,10 @@ void Service::queue_plan(Session& session, bool replace, Accept accept) {
         tell(number, wire::Accepted{record->id});
         std::ignore = carry_out(*record, stop);  // those who follow are told
     });
-    if (!queued) {
-        refuse(session, {Code::exhausted, "too many plans wait already: try again later"});
-    }
+    if (queued) return;
+    const Error full{Code::exhausted, "too many plans wait already: try again later"};
+    executor_.note_refusal(asker.caller, full.what);
+    tell(asker.session, refused(full));
 }
 
 void Service::recover() {

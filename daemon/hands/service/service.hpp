@@ -49,8 +49,13 @@ private:
     void answer(Session& session, const wire::Journal& request);
     void tell_journal(std::uint64_t session);
 
+    /// Who asked, and where the answer goes.
+    struct Asker {
+        std::uint64_t session = 0;
+        Caller caller;
+    };
     using Accept = std::move_only_function<Result<PlanRecord>()>;
-    void queue_plan(Session& session, bool replace, Accept accept);
+    void queue_plan(const Asker& asker, bool replace, Accept accept);
     Result<> go_on(const Stop& stop);
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
     void begin_events(const std::string& plan_id);

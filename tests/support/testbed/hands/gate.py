@@ -1,0 +1,32 @@
+"""A plan that waits in the middle until a test lets it go on."""
+
+from testbed import handswire, waiting
+from testbed.hands.client import offer, plan, shown
+from testbed.hands.plan import step
+
+GATE = "/run/gate"  # a pipe: who reads it waits until somebody writes
+CAT = step("transient-unit", name="kubexm-gate.service", argv=["/usr/bin/cat", GATE], timeout_seconds=240)
+FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
+ALLOW_CAT = "allow:\n  executables: [/usr/bin/cat]\n"
+
+
+def begin_plan_at_gate(node, identity: str) -> None:
+    """A plan whose first step waits at the gate and whose second is easy to see."""
+    with handswire.connect(node) as wire:
+        wire.hello()
+        assert offer(wire, plan(identity, CAT, FORWARD))["type"] == "accepted"
+    waiting.until("the step at the gate", lambda: shown(node, "ActiveState", "kubexm-gate.service") == "activating", 60)
+
+
+def open_gate(node) -> None:
+    node.run(["sh", "-c", f"echo > {GATE}"])
+
+
+def forwarding(node) -> str:
+    return node.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip()
+
+
+def state_of(node, identity: str) -> str:
+    with handswire.connect(node, "root") as wire:
+        wire.hello()
+        return wire.ask({"type": "follow", "plan_id": identity})["state"]

@@ -1,0 +1,83 @@
+"""Two plans never run at once: a newer one waits, or takes the place of the older at a step boundary."""
+
+import pytest
+
+from testbed import handswire, waiting
+from testbed.hands import client
+from testbed.hands.client import plan
+from testbed.hands.gate import ALLOW_CAT, GATE, begin_plan_at_gate, forwarding, open_gate, state_of
+from testbed.hands.plan import step
+
+NOTHING = step("sysctl", key="net.ipv4.ip_forward", value="0")
+DENIED = step("sysctl", key="vm.swappiness", value="1")
+
+
+@pytest.fixture
+def host(nodes):
+    """A node with a plan p1 that waits in its first step of two."""
+    node = nodes()
+    client.install(node, ALLOW_CAT)
+    node.run(["mkfifo", GATE])
+    begin_plan_at_gate(node, "p1")
+    return node
+
+
+def ask(node, request: dict) -> None:
+    """Sends a request whose answer comes after the gate was opened."""
+    with handswire.connect(node) as wire:
+        wire.hello()
+        wire.send(request)
+
+
+def apply_request(document: dict, replace: bool) -> dict:
+    return {"type": "apply", "plan": document, "contents": [], "replace": replace}
+
+
+def wait_for(node, identity: str, state: str) -> None:
+    def seen() -> bool:
+        return f"{state:<10} {identity} " in node.run(["kubexmctl", "history"]).stdout
+
+    waiting.until(f"plan {identity} to be {state}", seen, 60, lambda: node.run(["kubexmctl", "history"]).stdout)
+
+
+def test_a_newer_plan_waits(host):
+    ask(host, apply_request(plan("p2", NOTHING), replace=False))
+    open_gate(host)
+    wait_for(host, "p2", "done")
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "0", "the newer one came last"
+
+
+def test_a_cancelled_plan_stops_at_the_next_step(host):
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert wire.ask({"type": "cancel", "plan_id": "p1"})["type"] == "accepted"
+    open_gate(host)
+    wait_for(host, "p1", "cancelled")
+    assert forwarding(host) == "0"
+
+
+def test_a_newer_plan_takes_the_place_of_the_rest(host):
+    ask(host, apply_request(plan("p2", NOTHING), replace=True))
+    open_gate(host)
+    wait_for(host, "p1", "cancelled")
+    wait_for(host, "p2", "done")
+
+
+def test_a_plan_does_not_stop_for_one_that_is_refused(host):
+    with handswire.connect(host) as wire:
+        wire.hello()
+        wire.send(apply_request(plan("p2", DENIED), replace=True))
+        open_gate(host)
+        assert wire.last()["type"] == "refused"
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "1"
+
+
+def test_a_plan_goes_on_when_kubexmd_is_killed(host):
+    host.run(["systemctl", "start", "kubexmd"])
+    host.run(["systemctl", "kill", "--signal", "KILL", "kubexmd"])
+    open_gate(host)
+    wait_for(host, "p1", "done")
+    waiting.until("kubexmd to be back", lambda: client.shown(host, "ActiveState", "kubexmd") == "active", 60)
+    assert state_of(host, "p1") == "done"
