@@ -61,6 +61,7 @@ Result<> HandsLink::ask(const wire::Request& request) {
 }
 
 void HandsLink::on_readable() {
+    if (!channel_) return;
     auto frame = channel_->receive(at_once());
     if (!frame && frame.error().code == Code::timeout) return;
     if (!frame) return lose(frame.error());
