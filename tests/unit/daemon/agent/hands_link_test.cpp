@@ -43,11 +43,13 @@ public:
 
 private:
     void accept() {
-        client_.emplace(Fd{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)});
-        client_source_ = *loop_.on_io(client_->fd(), EPOLLIN, [this](std::uint32_t) { reply(); });
+        const auto& client =
+            client_.emplace(Fd{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)});
+        client_source_ = *loop_.on_io(client.fd(), EPOLLIN, [this](std::uint32_t) { reply(); });
     }
     void reply() {
         const auto now = std::chrono::steady_clock::now();
+        if (!client_) return;
         auto frame = client_->receive(now);
         if (!frame) return hang_up();
         auto request = wire::unpack_request(frame->text);

@@ -101,8 +101,9 @@ protected:
     void swap(const Attack& attack) const {
         const std::string path = at(attack.path).string();
         const std::string link = at("/link").string();
-        if (::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE) == 0)
+        if (::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE) == 0) {
             return;
+        }
         if (::rename(link.c_str(), path.c_str()) != 0) ::rename(path.c_str(), link.c_str());
     }
 

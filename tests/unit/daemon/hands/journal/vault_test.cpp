@@ -226,8 +226,9 @@ TEST_F(VaultTest, AnInterruptedCleanUpKeepsWhatIsWanted) {
         std::ignore = theirs->keep_only({sha256("b")});
     };
     const auto fill = [&] {
-        for (const char* content : {"a", "b", "c"})
+        for (const char* content : {"a", "b", "c"}) {
             ASSERT_OK(vault().keep(content, sha256(content)));
+        }
     };
     fill();
     for (const crash::CrashPoint& point : crash::crash_points_of(work)) {

@@ -19,22 +19,15 @@ using model::ComponentVersion;
 /// A host with an empty /opt/kubexm, and a vault with the content of two versions.
 class Components : public testing::Test {
 protected:
-    Components() {
-        std::string pattern = fs::temp_directory_path() / "components-XXXXXX";
-        top_ = ::mkdtemp(pattern.data());
-        fs::create_directories(top_ / "host/opt/kubexm");
-        root_ = *Root::open(top_ / "host");
-        vault_ = *Vault::open(top_ / "vault");
-    }
     ~Components() override { fs::remove_all(top_); }
 
     Context context() {
-        return {*root_, systemd_, *vault_,
+        return {root_, systemd_, vault_,
                 std::chrono::steady_clock::now() + std::chrono::seconds(10), previous_};
     }
     ComponentVersion version(const std::string& name) {
         const std::string binary = "binary of " + name;
-        EXPECT_TRUE(vault_->keep(binary, sha256(binary)));
+        EXPECT_TRUE(vault_.keep(binary, sha256(binary)));
         return {"kubelet", name, {{"bin/kubelet", sha256(binary), {0755}}}};
     }
     void put_into_use(const ComponentVersion& step) {
@@ -50,9 +43,16 @@ protected:
         return {std::istreambuf_iterator<char>(file), {}};
     }
 
-    fs::path top_;
-    std::optional<Root> root_;
-    std::optional<Vault> vault_;
+    static fs::path make_host() {
+        std::string pattern = fs::temp_directory_path() / "components-XXXXXX";
+        const fs::path top = ::mkdtemp(pattern.data());
+        fs::create_directories(top / "host/opt/kubexm");
+        return top;
+    }
+
+    fs::path top_ = make_host();
+    Root root_ = *Root::open(top_ / "host");
+    Vault vault_ = *Vault::open(top_ / "vault");
     Systemd systemd_;
     std::optional<model::Step> previous_;
 };
