@@ -1,6 +1,7 @@
 #include "daemon/base/crash_point.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -68,6 +69,10 @@ void crash_point(std::string_view name) {
         later = 0;
     }
     if (later == wish.later) ::kill(::getpid(), SIGKILL);
+}
+
+void crash_point(std::string_view name, std::int64_t number) {
+    crash_point(fmt::format("{}-{}", name, number));
 }
 
 }  // namespace kubexm

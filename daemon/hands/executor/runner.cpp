@@ -92,7 +92,7 @@ bool Runner::still_finished(const model::Plan& plan, const StepRecord& step) {
 
 Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index) {
     const model::Step& step = plan.steps.at(index);
-    crash_point(model::type_of(step));  // tells in a trace whose points follow
+    crash_point(model::type_of(step), index);  // tells in a trace whose points follow
     auto state = carry_out(record, step, index);
     const std::string error = state ? "" : state.error().what;
     const StepState reached = state.value_or(StepState::failed);
@@ -184,7 +184,7 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
     const std::string text = "take back: " + model::text_of(*step);
     Context context{parts_.root, parts_.systemd, parts_.vault,
                     std::chrono::steady_clock::now() + kStepDeadline, *step};
-    crash_point(model::type_of(*step));
+    crash_point(model::type_of(*step), entry.sequence);
     auto stays = take_back(context, *step, *image);
     listener_.report({record.id, index, stays ? StepState::done : StepState::failed, text,
                       stays ? *stays : stays.error().what,

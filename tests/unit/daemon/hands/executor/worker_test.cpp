@@ -23,12 +23,12 @@ TEST(Worker, DoesPlansOneAfterTheOther) {
 }
 
 TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
-    Worker worker;
     std::promise<void> began;
     std::promise<void> asked;
     bool looked = false;
     bool seen_in_plan = false;
     std::promise<void> ended;
+    Worker worker;
     worker.plan([&](const Stop&) {
         began.set_value();
         asked.get_future().wait();
@@ -44,9 +44,9 @@ TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
 }
 
 TEST(Worker, StopReachesTheRunningPlanAndNotTheNext) {
-    Worker worker;
     std::promise<void> began;
     std::promise<bool> next_stopped;
+    Worker worker;
     worker.plan([&](const Stop& stop) {
         began.set_value();
         while (!stop.cancel.stop_requested()) std::this_thread::yield();
@@ -58,9 +58,9 @@ TEST(Worker, StopReachesTheRunningPlanAndNotTheNext) {
 }
 
 TEST(Worker, RefusesAPlanTooMany) {
-    Worker worker;
     std::promise<void> began;
     std::promise<void> release;
+    Worker worker;
     worker.plan([&](const Stop&) {
         began.set_value();
         release.get_future().wait();
