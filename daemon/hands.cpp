@@ -132,35 +132,21 @@ Result<int> serve(const DaemonOptions& options, const config::HandsConfig& setti
     return hands.loop.run();
 }
 
-int fail_with(const Error& error) {
-    log::error(error.what, {{"CODE", to_string(error.code)}});
-    return 1;
-}
-
-int run(const DaemonOptions& options) {
+Result<int> run(const DaemonOptions& options) {
     auto settings = config::load_hands(options.config);
-    if (!settings) return fail_with(settings.error());
+    if (!settings) return std::unexpected(settings.error());
     if (options.check_config) {
         fmt::print("{}", config::effective(*settings));
         return 0;
     }
     log::set_level(settings->log.level);
-    auto code = serve(options, *settings);
-    return code ? *code : fail_with(code.error());
+    return serve(options, *settings);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    auto options = read_daemon_options({argv + 1, argv + argc}, "/etc/kubexm/hands.yaml");
-    if (!options) {
-        fmt::print(stderr, "kubexm-hands: {}\n", options.error().what);
-        return 2;
-    }
-    if (options->help || options->version) {
-        fmt::print(
-            "{}", options->help ? std::string(kUsage) : fmt::format("kubexm-hands {}\n", kVersion));
-        return 0;
-    }
-    return run(*options);
+    const DaemonText text{"kubexm-hands", kUsage, fmt::format("kubexm-hands {}\n", kVersion),
+                          "/etc/kubexm/hands.yaml"};
+    return daemon_main(argc, argv, text, run);
 }

@@ -104,38 +104,22 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     return loop->run();
 }
 
-int fail_with(const Error& error) {
-    log::error(error.what, {{"CODE", to_string(error.code)}});
-    return 1;
-}
-
-int run(const DaemonOptions& options) {
+Result<int> run(const DaemonOptions& options) {
     auto settings = load_config(options);
-    if (!settings) return fail_with(settings.error());
+    if (!settings) return std::unexpected(settings.error());
     if (options.check_config) {
         fmt::print("{}", config::effective(*settings));
         return 0;
     }
     log::set_level(settings->log.level);
-    auto code = serve(options, *settings);
-    return code ? *code : fail_with(code.error());
+    return serve(options, *settings);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    auto options = read_daemon_options({argv + 1, argv + argc}, "/etc/kubexm/kubexmd.yaml");
-    if (!options) {
-        fmt::print(stderr, "kubexmd: {}\n", options.error().what);
-        return 2;
-    }
-    if (options->help) {
-        fmt::print("{}", kUsage);
-        return 0;
-    }
-    if (options->version) {
-        fmt::print("kubexmd {} ({})\n", kVersion, http::library());
-        return 0;
-    }
-    return run(*options);
+    const DaemonText text{"kubexmd", kUsage,
+                          fmt::format("kubexmd {} ({})\n", kVersion, http::library()),
+                          "/etc/kubexm/kubexmd.yaml"};
+    return daemon_main(argc, argv, text, run);
 }

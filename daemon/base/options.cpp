@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
+#include "daemon/base/log.hpp"
 
 namespace kubexm {
 
@@ -23,6 +23,23 @@ Result<DaemonOptions> read_daemon_options(std::span<char* const> words, std::str
         }
     }
     return options;
+}
+
+int daemon_main(int argc, char** argv, const DaemonText& text,
+                const std::function<Result<int>(const DaemonOptions&)>& run) {
+    auto options = read_daemon_options({argv + 1, argv + argc}, text.config);
+    if (!options) {
+        fmt::print(stderr, "{}: {}\n", text.name, options.error().what);
+        return 2;
+    }
+    if (options->help || options->version) {
+        fmt::print("{}", options->help ? text.usage : text.version);
+        return 0;
+    }
+    auto code = run(*options);
+    if (code) return *code;
+    log::error(code.error().what, {{"CODE", to_string(code.error().code)}});
+    return 1;
 }
 
 }  // namespace kubexm
