@@ -37,8 +37,7 @@ class HandsWatch {
 public:
     HandsWatch(Loop& loop, const config::Config& settings)
         : link_(loop, settings.hands.socket, fmt::format("kubexmd {}", kVersion),
-                {[this](const Result<>& answer) { on_change(answer); },
-                 [this](const wire::Reply& reply) { on_reply(reply); }}) {}
+                {[this](const Result<>& answer) { on_change(answer); }, on_reply}) {}
     void start() { link_.start(); }
 
 private:
