@@ -125,10 +125,20 @@ Result<StepState> Runner::carry_out(const PlanRecord& record, const model::Step&
     return StepState::done;
 }
 
-Result<> Runner::remember(Context& context, const PlanRecord& record, const model::Step& step,
-                          std::uint32_t index) {
+/// The first pre-image stays: an object that is ours already, if only half, is not looked at again.
+Result<std::string> Runner::what_was_before(Context& context, const model::Step& step) {
+    auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
+    if (!entry) return std::unexpected(entry.error());
+    if (const std::optional<LedgerEntry>& known = *entry) return known->pre_image;
     auto image = capture(context, step);
     if (!image) return std::unexpected(image.error());
+    return to_json(*image);
+}
+
+Result<> Runner::remember(Context& context, const PlanRecord& record, const model::Step& step,
+                          std::uint32_t index) {
+    auto before = what_was_before(context, step);
+    if (!before) return std::unexpected(before.error());
     listener_.report({.plan_id = record.id,
                       .index = index,
                       .state = StepState::prepared,
@@ -139,7 +149,7 @@ Result<> Runner::remember(Context& context, const PlanRecord& record, const mode
                                     .type = std::string(model::type_of(step)),
                                     .target = model::target_of(step),
                                     .step = model::to_json(step),
-                                    .pre_image = to_json(*image),
+                                    .pre_image = *std::move(before),
                                     .plan_id = record.id});
 }
 

@@ -58,6 +58,7 @@ private:
     Result<> run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index);
     Result<StepState> carry_out(const PlanRecord& record, const model::Step& step,
                                 std::uint32_t index);
+    Result<std::string> what_was_before(Context& context, const model::Step& step);
     Result<> remember(Context& context, const PlanRecord& record, const model::Step& step,
                       std::uint32_t index);
     Result<> take_back_entry(const PlanRecord& record, const LedgerEntry& entry,
