@@ -46,7 +46,7 @@ Result<> not_given_up(Journal& journal, const model::Plan& plan, Caller caller) 
         Code::conflict,
         fmt::format("this plan failed {} times the same way ({}); it is tried again when its "
                     "input changes, when root asks, or in {} minutes",
-                    failures->count, last->last_error, wait / 60 + 1));
+                    failures->count, last->last_error, (wait + 59) / 60));
 }
 
 }  // namespace
