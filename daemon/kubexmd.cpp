@@ -37,28 +37,19 @@ class HandsWatch {
 public:
     HandsWatch(Loop& loop, const config::Config& settings)
         : link_(loop, settings.hands.socket, fmt::format("kubexmd {}", kVersion),
-                {[this](const Result<>& answer) { on_change(answer); }, on_reply}) {}
+                {[this](const Result<>& answer) { on_change(answer); }, [](const wire::Reply&) {}}
+                // nothing is asked yet
+          ) {}
     void start() { link_.start(); }
 
 private:
     /// Ready in any case: the hands may be busy with a step for minutes, or need a person.
     void on_change(const Result<>& answer) {
-        auto asked = answer ? link_.ask(wire::Observe{}) : answer;
-        const std::string now = asked ? "" : asked.error().what;
-        if (!asked && now != trouble_) log::warning("the hands do not answer: " + now);
-        if (asked && !trouble_.empty()) log::notice("the hands answer again");
+        const std::string now = answer ? "" : answer.error().what;
+        if (!answer && now != trouble_) log::warning("the hands do not answer: " + now);
+        if (answer && !trouble_.empty()) log::notice("the hands answer again");
         trouble_ = now;
-        say(asked ? "The hands answer." : "The hands do not answer: " + now);
-    }
-
-    static void on_reply(const wire::Reply& reply) {
-        const auto* seen = std::get_if<wire::Observation>(&reply);
-        if (seen == nullptr) return;
-        const std::string owners =
-            seen->owners.empty()
-                ? "nothing of ours is on this host"
-                : fmt::format("on this host for {}", fmt::join(seen->owners, ", "));
-        say(fmt::format("The hands answer; {}.", owners));
+        say(answer ? "The hands answer." : "The hands do not answer: " + now);
     }
 
     static void say(const std::string& status) {

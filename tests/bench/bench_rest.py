@@ -76,7 +76,7 @@ def main() -> None:
         node.run(["systemctl", "start", *OURS, "bare"])
         node.write("/run/plan.json", json.dumps(PLAN))
         node.run(["kubexmctl", "apply", "/run/plan.json"])
-        waiting.until("kubexmd is connected", lambda: "answer;" in node.run(
+        waiting.until("kubexmd is connected", lambda: "The hands answer" in node.run(
             ["systemctl", "show", "-P", "StatusText", "kubexmd"]).stdout, 20)
         memory = {unit: pss(node, unit) for unit in (*OURS, "bare")}
         *ours, bare = wakeups_per_minute(node, [*OURS, "bare"], rounds(quick=120, deep=600))
