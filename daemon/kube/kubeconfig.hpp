@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "daemon/base/error.hpp"
+#include "daemon/base/secret.hpp"
+
+namespace kubexm::kube {
+
+/// The way to one API server and who we are there. Verification is never turned off.
+struct Access {
+    std::string server;       // "https://10.0.0.1:6443", no slash at the end
+    std::string server_name;  // of its certificate, where that is not the host of `server`
+    std::string ca;           // PEM; empty: the kubeconfig has none
+    Secret token;             // a bearer token, or
+    std::string certificate;  // a client certificate (PEM, chain) and
+    Secret key;               // its key
+};
+
+/// The current context of a kubeconfig (client-go's rules: a server without scheme is https). Only
+/// embedded data: a file reference, exec, auth-provider, user name and password,
+/// insecure-skip-tls-verify and proxy-url are refused by name. Size, depth and values are bounded; the
+/// message never quotes a value. A missing CA is no error here: the caller may know it from elsewhere.
+Result<Access> access_from_kubeconfig(std::string_view yaml);
+
+}  // namespace kubexm::kube
