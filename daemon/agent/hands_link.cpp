@@ -55,9 +55,9 @@ Result<> HandsLink::connect() {
     return ask(wire::Hello{wire::kProtocol, program_});
 }
 
-Result<> HandsLink::ask(const wire::Request& request) {
+Result<> HandsLink::ask(const wire::Request& request, std::span<const int> descriptors) {
     if (!channel_) return fail(Code::unavailable, socket_ + ": there is no connection");
-    return channel_->send(pack(request), {}, at_once());
+    return channel_->send(pack(request), descriptors, at_once());
 }
 
 void HandsLink::on_readable() {

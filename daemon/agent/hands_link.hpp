@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "daemon/base/error.hpp"
@@ -29,7 +30,7 @@ public:
     /// Connects now, and by itself from then on.
     void start();
     /// unavailable: there is no connection at the moment.
-    Result<> ask(const wire::Request& request);
+    Result<> ask(const wire::Request& request, std::span<const int> descriptors = {});
 
 private:
     Result<> connect();

@@ -24,4 +24,7 @@ struct Access {
 /// message never quotes a value. A missing CA is no error here: the caller may know it from elsewhere.
 Result<Access> access_from_kubeconfig(std::string_view yaml);
 
+/// A kubeconfig with the client certificate of `access`, which access_from_kubeconfig() and kubectl read.
+Secret kubeconfig_of(const Access& access);
+
 }  // namespace kubexm::kube

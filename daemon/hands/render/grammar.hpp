@@ -18,8 +18,6 @@ bool is_node_name(std::string_view text);
 bool is_provider_id(std::string_view text);
 bool is_label_key(std::string_view text);
 bool is_label_value(std::string_view text);  // may be empty
-/// kubelet does not start with a label of Kubernetes' own namespaces that is not on its list.
-bool may_kubelet_set_label(std::string_view key);
 
 inline constexpr Rule kDnsName{is_dns_name, "a DNS name in lower case, such as cluster.local"};
 inline constexpr Rule kNodeName{

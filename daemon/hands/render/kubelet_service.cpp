@@ -5,6 +5,7 @@
 #include "daemon/hands/render/templates.hpp"
 #include "daemon/hands/render/unit_text.hpp"
 #include "daemon/model/names.hpp"
+#include "daemon/model/node_labels.hpp"
 
 namespace kubexm::hands {
 
@@ -19,7 +20,7 @@ void validate_labels(Validation& validation, const std::vector<model::Pair>& lab
         validation.text(place + ".key", key, kLabelKey);
         validation.text(place + ".value", value, kLabelValue);
         if (validation.outcome()) {
-            validation.that(may_kubelet_set_label(key), place + ".key",
+            validation.that(model::may_kubelet_set_label(key), place + ".key",
                             fmt::format("a label that kubelet may set, not {}", key));
         }
         keys.push_back(key);

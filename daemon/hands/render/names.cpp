@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <array>
-#include <string>
-
 #include "daemon/hands/render/grammar.hpp"
 #include "daemon/hands/render/scan.hpp"
 
@@ -22,21 +18,6 @@ bool is_label_name(std::string_view text) {
     return text.size() <= kMaxLabel && made_of(text, is_name_character) &&
            is_alphanumeric(text.front()) && is_alphanumeric(text.back());
 }
-
-/// As in kubelet's pkg/apis/well_known_labels.go, the same from 1.29 to 1.36.
-constexpr std::array<std::string_view, 11> kKubeletLabels{
-    "kubernetes.io/hostname",
-    "kubernetes.io/os",
-    "kubernetes.io/arch",
-    "beta.kubernetes.io/os",
-    "beta.kubernetes.io/arch",
-    "beta.kubernetes.io/instance-type",
-    "node.kubernetes.io/instance-type",
-    "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region",
-    "failure-domain.beta.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region",
-};
 
 }  // namespace
 
@@ -63,14 +44,5 @@ bool is_label_key(std::string_view text) {
 }
 
 bool is_label_value(std::string_view text) { return text.empty() || is_label_name(text); }
-
-bool may_kubelet_set_label(std::string_view key) {
-    const std::size_t slash = key.find('/');
-    if (slash == std::string_view::npos) return true;
-    const std::string space = "." + std::string(key.substr(0, slash));
-    if (!space.ends_with(".kubernetes.io") && !space.ends_with(".k8s.io")) return true;
-    return space.ends_with(".kubelet.kubernetes.io") || space.ends_with(".node.kubernetes.io") ||
-           std::ranges::find(kKubeletLabels, key) != kKubeletLabels.end();
-}
 
 }  // namespace kubexm::hands

@@ -1,0 +1,35 @@
+#include "daemon/agent/board.hpp"
+
+#include "daemon/agent/conditions.hpp"
+
+namespace kubexm::agent {
+
+Board::Board(model::Snapshot first)
+    : current_(std::make_shared<const model::Snapshot>(std::move(first))) {}
+
+std::shared_ptr<const model::Snapshot> Board::read() const {
+    const std::lock_guard lock(mutex_);
+    return current_;
+}
+
+void Board::change(const std::function<void(model::Snapshot&)>& change) {
+    auto next = std::make_shared<model::Snapshot>(*read());
+    change(*next);
+    const std::lock_guard lock(mutex_);
+    current_ = std::move(next);
+}
+
+void Board::set(model::Condition condition) {
+    change([&](model::Snapshot& snapshot) {
+        put(snapshot.conditions, std::move(condition), rfc3339(std::chrono::system_clock::now()));
+    });
+}
+
+void Board::drop(std::string_view condition_type) {
+    change([&](model::Snapshot& snapshot) {
+        std::erase_if(snapshot.conditions,
+                      [&](const model::Condition& each) { return each.type == condition_type; });
+    });
+}
+
+}  // namespace kubexm::agent

@@ -1,0 +1,77 @@
+#include "daemon/agent/decide.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kubexm::agent {
+
+namespace {
+
+/// The machine for which something of ours is on the host, if there is one.
+std::string present_owner(const HandsState& hands) {
+    const auto ours = [](const std::string& owner) { return owner.starts_with(kOwnerPrefix); };
+    const auto found = std::ranges::find_if(hands.owners, ours);
+    if (found != hands.owners.end()) return *found;
+    // A plan that was interrupted before its first step has left nothing yet.
+    const bool runs = hands.last && hands.last->state == "running" && ours(hands.last->owner);
+    return runs ? hands.last->owner : "";
+}
+
+bool is_undo(const wire::PlanSummary& plan) { return plan.plan_id.starts_with("undo-"); }
+
+Decision hold(const std::string& owner, std::string message) {
+    return {Move::hold, owner, "HeldForAPerson", std::move(message)};
+}
+
+/// There is a machine, and nobody else's node is here.
+Decision decide_for(const model::HostRecord& host, const HandsState& hands,
+                    const std::string& owner) {
+    if (!host.bootstrap_secret) {
+        return {Move::wait, owner, "BootstrapDataSecretUnavailable",
+                "the host is assigned; its bootstrap secret is not named yet"};
+    }
+    if (host.join_mode != "tlsBootstrap") {
+        return {Move::wait, owner, std::string(kJoinModeNotAvailable),
+                fmt::format("joinMode {} is not available yet, only tlsBootstrap: nothing was changed "
+                            "on the host",
+                            host.join_mode.empty() ? "kubeadm" : host.join_mode)};
+    }
+    const bool made = hands.has(owner) && hands.last && hands.last->owner == owner &&
+                      hands.last->state == "done" && !is_undo(*hands.last);
+    return {made ? Move::tend : Move::join, owner, "", ""};
+}
+
+}  // namespace
+
+bool HandsState::has(const std::string& owner) const {
+    return std::ranges::find(owners, owner) != owners.end();
+}
+
+std::string owner_of(const model::Reference& machine) {
+    return fmt::format("{}{}", kOwnerPrefix, machine.uid);
+}
+
+Decision decide(const model::HostRecord& host, const HandsState& hands) {
+    const std::string present = present_owner(hands);
+    if (host.paused) return {Move::leave_alone, present, "", ""};
+    if (host.release_asked) return {Move::release, present, "", ""};
+    if (!host.machine) {
+        if (present.empty()) {
+            return {Move::wait, "", "WaitingForMachineRefToBeAssigned", "no cluster wants this host"};
+        }
+        return hold(present,
+                    fmt::format("the host is a node for {}, but its ByoHost names no machine and "
+                                "nobody asked for a release: the node stays as it is. Annotate the "
+                                "ByoHost with byoh.infrastructure.cluster.x-k8s.io/unregistering to "
+                                "release it",
+                                present));
+    }
+    const std::string wanted = owner_of(*host.machine);
+    if (present.empty() || present == wanted) return decide_for(host, hands, wanted);
+    return hold(present, fmt::format("the host is a node for {}, but its ByoHost names machine {} with "
+                                     "uid {}: the node stays as it is until it is released",
+                                     present, host.machine->name, host.machine->uid));
+}
+
+}  // namespace kubexm::agent

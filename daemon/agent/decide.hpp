@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/hands/wire/messages.hpp"
+#include "daemon/model/host.hpp"
+
+namespace kubexm::agent {
+
+/// What the hands say is on this host.
+struct HandsState {
+    std::vector<std::string> owners;       // for whom something is there
+    std::optional<wire::PlanSummary> last;  // the newest plan
+    std::string running_plan;
+
+    bool has(const std::string& owner) const;
+};
+
+enum class Move {
+    leave_alone,  // paused
+    wait,         // nothing to do until the management cluster says more
+    hold,         // what it says does not fit what is here: nothing is changed, a person is asked
+    join,         // make or finish the node
+    tend,         // the node is made: look after it
+    release,      // give everything back
+};
+
+/// What to do, for whom, and why, in the words of the contract.
+struct Decision {
+    Move move = Move::wait;
+    std::string owner;    // of what is joined, tended or released
+    std::string reason;   // of the condition that says so; empty where there is none to set
+    std::string message;
+
+    bool operator==(const Decision&) const = default;
+};
+
+/// Owners of ours begin like this; others' plans on this host are none of our business.
+inline constexpr std::string_view kOwnerPrefix = "machine-";
+std::string owner_of(const model::Reference& machine);
+
+inline constexpr std::string_view kJoinModeNotAvailable = "JoinModeNotAvailable";
+
+/// Pure. Destroys on an explicit order only: a machine reference that vanished or changed is not one.
+Decision decide(const model::HostRecord& host, const HandsState& hands);
+
+}  // namespace kubexm::agent
+
+namespace kubexm {
+
+template <>
+struct Names<agent::Move> {
+    static constexpr std::array<std::pair<agent::Move, std::string_view>, 6> kAll{{
+        {agent::Move::leave_alone, "leave alone"},
+        {agent::Move::wait, "wait"},
+        {agent::Move::hold, "hold"},
+        {agent::Move::join, "join"},
+        {agent::Move::tend, "tend"},
+        {agent::Move::release, "release"},
+    }};
+};
+
+}  // namespace kubexm

@@ -1,0 +1,97 @@
+#include "daemon/agent/identity.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "daemon/agent/credentials.hpp"
+#include "daemon/base/log.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kAccessFile = "management.kubeconfig";
+constexpr const char* kPendingKey = "management.key";
+
+std::chrono::sys_seconds now() {
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+CertificateOrder::Wish wish_for(const std::string& host) {
+    return {.pending = kPendingKey,
+            .subject = {"byoh:host:" + host, "byoh:hosts"},
+            .signer = "kubernetes.io/kube-apiserver-client",
+            .usages = {"client auth"},
+            .name = [host](const pki::Key& key) { return pki::host_request_name(key, host); }};
+}
+
+}  // namespace
+
+Identity::Identity(Loop& loop, const Store& store, Options options, Listener listener)
+    : loop_(loop),
+      store_(store),
+      options_(std::move(options)),
+      listener_(std::move(listener)),
+      backoff_(1s, 5min) {}
+
+void Identity::start() {
+    auto kept = kept_access(store_, kAccessFile, now());
+    if (kept && *kept) return listener_.on_access(**std::move(kept));
+    if (!kept) log::warning("the kept identity cannot be used: " + kept.error().what);
+    renew();
+}
+
+void Identity::renew() {
+    auto access = bootstrap_access();
+    if (!access) return try_again(access.error());
+    bootstrap_ = *std::move(access);
+    order();
+}
+
+Result<kube::Access> Identity::bootstrap_access() const {
+    std::ifstream file(options_.bootstrap_kubeconfig, std::ios::binary);
+    Secret text(std::string(std::istreambuf_iterator<char>(file), {}));
+    if (text.empty()) {
+        return fail(Code::not_found,
+                    "there is no bootstrap kubeconfig: put it to /etc/kubexm/bootstrap-kubeconfig "
+                    "(for root only) and restart kubexmd");
+    }
+    auto access = kube::access_from_kubeconfig(text.reveal());
+    if (!access) return during("bootstrap kubeconfig", access.error());
+    return access;
+}
+
+void Identity::order() {
+    auto api = kube::Api::create(loop_, copy_of(bootstrap_));
+    if (!api) return try_again(api.error());
+    api_ = *std::move(api);
+    order_ = std::make_unique<CertificateOrder>(
+        loop_, *api_, store_, wish_for(options_.host),
+        [this](Result<Credential> credential) { on_certificate(std::move(credential)); });
+    order_->start();
+}
+
+void Identity::on_certificate(Result<Credential> credential) {
+    auto access = credential ? keep_access(store_, kAccessFile, bootstrap_, *std::move(credential))
+                             : std::unexpected(credential.error());
+    order_.reset();
+    api_.reset();
+    if (!access) return try_again(access.error());
+    std::ignore = store_.remove(kPendingKey);
+    bootstrap_ = {};
+    backoff_.reset();
+    listener_.on_access(*std::move(access));
+}
+
+/// For ever: a server comes back, a token is made anew, a person approves.
+void Identity::try_again(const Error& why) {
+    listener_.on_trouble(why);
+    auto timer = loop_.after(backoff_.next(), [this] { renew(); });
+    if (timer) retry_ = *std::move(timer);
+}
+
+}  // namespace kubexm::agent

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/agent/backoff.hpp"
+#include "daemon/agent/certificate_order.hpp"
+#include "daemon/kube/api.hpp"
+
+namespace kubexm::agent {
+
+/// Who this host is in the management cluster: a certificate that is kept, or asked for with the
+/// bootstrap kubeconfig and for as long as it takes.
+class Identity {
+public:
+    struct Options {
+        std::string host;  // becomes CN=byoh:host:<host>
+        std::string bootstrap_kubeconfig;  // path of the file; may be missing
+    };
+    struct Listener {
+        std::function<void(kube::Access)> on_access;
+        /// not_found: neither a certificate nor a bootstrap kubeconfig. Others are tried again.
+        std::function<void(const Error&)> on_trouble;
+    };
+    Identity(Loop& loop, const Store& store, Options options, Listener listener);
+
+    void start();
+    /// The certificate is not good any more: a new one, with the bootstrap kubeconfig.
+    void renew();
+
+private:
+    Result<kube::Access> bootstrap_access() const;
+    void order();
+    void on_certificate(Result<Credential> credential);
+    void try_again(const Error& why);
+
+    Loop& loop_;
+    const Store& store_;
+    Options options_;
+    Listener listener_;
+    kube::Access bootstrap_;
+    std::unique_ptr<kube::Api> api_;
+    std::unique_ptr<CertificateOrder> order_;
+    Loop::Handle retry_;
+    Backoff backoff_;
+};
+
+}  // namespace kubexm::agent

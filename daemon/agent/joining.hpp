@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/agent/node_credential.hpp"
+#include "daemon/agent/plan_run.hpp"
+#include "daemon/agent/world.hpp"
+#include "daemon/kube/api.hpp"
+#include "daemon/model/host.hpp"
+#include "daemon/model/node_join.hpp"
+
+namespace kubexm::agent {
+
+/// The way of an assignment to a running kubelet: its secret, the node's certificate, the plan. Whether
+/// the Node is what it should be is seen by others.
+class Joining {
+public:
+    using Done = std::move_only_function<void(Result<>)>;
+    /// `management_ca` is for a cluster that manages itself and whose secret lacks the CA.
+    Joining(World& world, kube::Api& management, std::string management_ca, model::HostRecord host,
+            Done done);
+    void start();
+
+private:
+    void on_secret(const kube::Answer<nlohmann::json>& secret);
+    void on_credential(Result<kube::Access> access);
+    Result<> hand_over(const kube::Access& access);
+    void finish(Result<> outcome);
+
+    World& world_;
+    kube::Api& management_;
+    std::string management_ca_;
+    model::HostRecord host_;
+    std::string owner_;
+    Done done_;
+    model::KubeletWishes wishes_;
+    kube::Api::Handle call_;
+    std::unique_ptr<NodeCredential> credential_;
+    std::unique_ptr<PlanRun> run_;
+    Alive alive_;
+};
+
+/// "byoh://h1"
+std::string provider_id_of(const std::string& host);
+
+/// 34 of "v1.34.1". invalid: says where the version comes from.
+Result<std::uint32_t> minor_of(const std::string& version);
+
+}  // namespace kubexm::agent

@@ -1,0 +1,87 @@
+#include "daemon/agent/management.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/agent/conditions.hpp"
+#include "daemon/agent/credentials.hpp"
+#include "daemon/base/log.hpp"
+#include "daemon/kube/byohost.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+constexpr int kUnauthorized = 401;
+
+}  // namespace
+
+Management::Management(World& world, std::string bootstrap_kubeconfig, OnHost on_host)
+    : world_(world),
+      on_host_(std::move(on_host)),
+      identity_(world.loop, world.store, {world.facts.name, std::move(bootstrap_kubeconfig)},
+                {[this](kube::Access access) { on_access(std::move(access)); },
+                 [this](const Error& error) { say(error); }}) {}
+
+void Management::on_access(kube::Access access) {
+    world_.board.change([&](model::Snapshot& now) {
+        now.phase = model::Phase::enrolling;
+        std::erase_if(now.certificates, [](const auto& each) { return each.name == "management"; });
+        now.certificates.insert(now.certificates.begin(), view_of("management", access));
+    });
+    ca_ = access.ca;
+    auto api = kube::Api::create(world_.loop, std::move(access));
+    if (!api) return say(api.error());
+    watch_.reset();
+    api_ = *std::move(api);
+    registration_ = std::make_unique<Registration>(
+        world_.loop, *api_, world_.space, world_.facts,
+        Registration::Listener{[this] { on_registered(); },
+                               [this](const kube::Failure& failure) { on_trouble(failure); }});
+    registration_->start();
+}
+
+void Management::on_registered() {
+    log::notice(fmt::format("registered as ByoHost {}/{} at {}", world_.space, world_.facts.name,
+                            api_->server()));
+    watch_ = std::make_unique<kube::Watch>(
+        world_.loop, *api_, kube::hosts_path(world_.space), world_.facts.name,
+        kube::Watch::Listener{[this](const nlohmann::json& object) { on_object(object); },
+                              [this](const kube::Answer<void>& answer) {
+                                  if (!answer) return on_trouble(answer.error());
+                                  world_.board.set(is_true(kManagementAnswers, api_->server()));
+                              }});
+    watch_->start();
+}
+
+void Management::on_object(const nlohmann::json& object) {
+    if (object.is_null()) {
+        return say({Code::not_found,
+                    fmt::format("ByoHost {}/{} was deleted: restart kubexmd to register it anew",
+                                world_.space, world_.facts.name)});
+    }
+    auto host = kube::host_from_json(object);
+    if (!host) return say(host.error());
+    on_host_(*host);
+}
+
+void Management::on_trouble(const kube::Failure& failure) {
+    say(failure.error);
+    if (failure.status != kUnauthorized) return;
+    // From outside of the callbacks of what is dropped.
+    world_.loop.post([this] { identity_.renew(); });
+}
+
+void Management::say(const Error& trouble) {
+    log::warning("management cluster: " + trouble.what);
+    world_.board.set(is_false(kManagementAnswers, "Warning",
+                              trouble.code == Code::not_found ? "NotConfigured" : "NoAnswer",
+                              trouble.what));
+    world_.board.change([&](model::Snapshot& now) {
+        const bool never = now.certificates.empty();
+        if (never && trouble.code != Code::not_found) now.phase = model::Phase::enrolling;
+    });
+}
+
+}  // namespace kubexm::agent

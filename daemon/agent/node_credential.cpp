@@ -1,0 +1,99 @@
+#include "daemon/agent/node_credential.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/agent/credentials.hpp"
+#include "daemon/kube/node.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+const std::vector<std::string> kUsages{"digital signature", "client auth"};
+
+std::string pending_key_of(const std::string& owner) { return owner + ".key"; }
+
+CertificateOrder::Wish wish_for(const std::string& owner, const std::string& node) {
+    const pki::Subject subject{"system:node:" + node, "system:nodes"};
+    return {.pending = pending_key_of(owner),
+            .subject = subject,
+            .signer = "kubernetes.io/kube-apiserver-client-kubelet",
+            .usages = kUsages,
+            .name = [subject](const pki::Key& key) {
+                return pki::node_request_name(key, subject, kUsages);
+            }};
+}
+
+}  // namespace
+
+NodeCredential::NodeCredential(World& world, std::string owner, Done done)
+    : world_(world), owner_(std::move(owner)), done_(std::move(done)) {}
+
+void NodeCredential::start(kube::Access bootstrap) {
+    bootstrap_ = std::move(bootstrap);
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    auto kept = kept_access(world_.store, file_of(owner_), now);
+    if (!kept) return finish(std::unexpected(kept.error()));
+    if (std::optional<kube::Access>& access = *kept; access && access->server == bootstrap_.server) {
+        return prove(*std::move(access));
+    }
+    order();
+}
+
+void NodeCredential::order() {
+    auto api = kube::Api::create(world_.loop, copy_of(bootstrap_));
+    if (!api) return finish(std::unexpected(api.error()));
+    api_ = *std::move(api);
+    order_ = std::make_unique<CertificateOrder>(
+        world_.loop, *api_, world_.store, wish_for(owner_, world_.facts.name),
+        [this](Result<Credential> credential) { on_certificate(std::move(credential)); });
+    order_->start();
+}
+
+void NodeCredential::on_certificate(Result<Credential> credential) {
+    order_.reset();
+    if (!credential) return finish(std::unexpected(credential.error()));
+    auto access = keep_access(world_.store, file_of(owner_), bootstrap_, *std::move(credential));
+    if (!access) return finish(std::unexpected(access.error()));
+    std::ignore = world_.store.remove(pending_key_of(owner_));
+    prove(*std::move(access));
+}
+
+/// On a connection of its own: one that was made with another identity would prove nothing.
+void NodeCredential::prove(kube::Access access) {
+    access_ = copy_of(access);
+    auto api = kube::Api::create(world_.loop, std::move(access));
+    if (!api) return finish(std::unexpected(api.error()));
+    call_.reset();
+    api_ = *std::move(api);
+    call_ = api_->get(kube::node_path(world_.facts.name),
+                      [this](const kube::Answer<nlohmann::json>& node) { on_proof(node); });
+}
+
+void NodeCredential::on_proof(const kube::Answer<nlohmann::json>& node) {
+    if (!node && node.error().error.code != Code::not_found) {
+        return finish(during("trying the node's new certificate", node.error().error));
+    }
+    const std::string& here = world_.facts.machine_id;
+    if (node) {
+        const model::NodeRecord found = kube::node_from_json(*node);
+        if (!found.machine_id.empty() && found.machine_id != here) {
+            return finish(fail(
+                Code::conflict,
+                fmt::format("there is a Node {} of another machine: its machine-id is {}, ours is {}. "
+                            "If that machine is gone: kubectl delete node {}",
+                            world_.facts.name, found.machine_id, here, world_.facts.name)));
+        }
+    }
+    finish(*std::move(access_));
+}
+
+void NodeCredential::finish(Result<kube::Access> outcome) {
+    world_.loop.post(alive_.guard([this, outcome = std::move(outcome)]() mutable {
+        done_(std::move(outcome));
+    }));
+}
+
+}  // namespace kubexm::agent

@@ -1,0 +1,120 @@
+#include "daemon/agent/plan_run.hpp"
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "daemon/base/crash_point.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+constexpr std::size_t kMostSteps = 1000;  // an undo has as many as the ledger has entries
+
+Result<> outcome_of(const wire::PlanSummary& plan) {
+    if (plan.state == "done" || plan.state == "undone") return {};
+    if (plan.state == "cancelled") {
+        return fail(Code::cancelled, fmt::format("plan {} was stopped", plan.plan_id));
+    }
+    return fail(Code::unavailable, fmt::format("plan {}: {}", plan.plan_id,
+                                               plan.error.empty() ? plan.state : plan.error));
+}
+
+}  // namespace
+
+std::string new_plan_id(std::string_view what) {
+    std::random_device random;
+    return fmt::format("{}-{:08x}{:08x}", what, random(), random());
+}
+
+model::PlanView view_of(const model::Plan& plan) {
+    model::PlanView view{
+        .id = plan.id, .hash = hash_of(plan), .state = "proposed", .error = "", .steps = {}};
+    for (const model::Step& step : plan.steps) {
+        view.steps.push_back({.type = std::string(type_of(step)),
+                              .target = target_of(step),
+                              .text = text_of(step),
+                              .effects = effects_of(step),
+                              .state = "pending",
+                              .error = ""});
+    }
+    return view;
+}
+
+void take(model::PlanView& view, const wire::StepEvent& event) {
+    if (event.index >= kMostSteps) return;
+    if (event.index >= view.steps.size()) view.steps.resize(event.index + 1);
+    model::StepView& step = view.steps[event.index];
+    step.state = event.state;
+    step.error = event.error;
+    if (!event.text.empty()) step.text = event.text;
+}
+
+PlanRun::PlanRun(World& world, Done done) : world_(world), done_(std::move(done)) {}
+
+void PlanRun::apply(const model::Plan& plan, std::vector<std::string> digests,
+                    std::vector<Fd> contents) {
+    world_.board.change([&](model::Snapshot& now) { now.plan = view_of(plan); });
+    hand_over(wire::Apply{plan, std::move(digests), /*replace=*/false}, std::move(contents));
+}
+
+void PlanRun::undo(const std::string& owner) {
+    const std::string id = new_plan_id("undo");
+    world_.board.change([&](model::Snapshot& now) {
+        now.plan = model::PlanView{
+            .id = id, .hash = "", .state = "proposed", .error = "", .steps = {}};
+    });
+    hand_over(wire::Undo{id, owner}, {});
+}
+
+void PlanRun::hand_over(wire::Request request, std::vector<Fd> contents) {
+    world_.hands.ask(std::move(request), std::move(contents),
+                     alive_.guard([this](const Result<wire::Reply>& reply) {
+                         if (!reply) return finish(std::unexpected(reply.error()));
+                         crash_point("plan.accepted");
+                         if (const auto* accepted = std::get_if<wire::Accepted>(&*reply)) {
+                             follow(accepted->plan_id);
+                         }
+                     }));
+}
+
+void PlanRun::follow(const std::string& id) {
+    world_.board.change([&](model::Snapshot& now) {
+        if (!now.plan || now.plan->id != id) {
+            now.plan = model::PlanView{.id = id, .hash = "", .state = "", .error = "", .steps = {}};
+        }
+        now.plan->state = "running";
+    });
+    world_.reports.ask(wire::Follow{id}, {},
+                       alive_.guard([this](const Result<wire::Reply>& reply) {
+                           if (!reply) return finish(std::unexpected(reply.error()));
+                           on_report(*reply);
+                       }));
+}
+
+void PlanRun::on_report(const wire::Reply& reply) {
+    if (const auto* event = std::get_if<wire::StepEvent>(&reply)) {
+        world_.board.change([&](model::Snapshot& now) {
+            if (now.plan) take(*now.plan, *event);
+        });
+    }
+    if (const auto* summary = std::get_if<wire::PlanSummary>(&reply)) {
+        crash_point("plan.ended");
+        world_.board.change([&](model::Snapshot& now) {
+            if (!now.plan) return;
+            now.plan->hash = summary->hash;
+            now.plan->state = summary->state;
+            now.plan->error = summary->error;
+        });
+        finish(outcome_of(*summary));
+    }
+}
+
+/// Told from outside of our own callbacks: whoever is told may drop us.
+void PlanRun::finish(Result<> outcome) {
+    world_.loop.post(
+        alive_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
+}
+
+}  // namespace kubexm::agent

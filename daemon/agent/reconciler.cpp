@@ -1,0 +1,218 @@
+#include "daemon/agent/reconciler.hpp"
+
+#include <fmt/format.h>
+
+#include "daemon/agent/conditions.hpp"
+#include "daemon/base/crash_point.hpp"
+#include "daemon/base/log.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+using namespace std::chrono_literals;
+using model::Phase;
+
+/// Whether the management cluster asks for the same as before; what we report ourselves does not count.
+bool same_orders(model::HostRecord a, const model::HostRecord& b) {
+    a.resource_version = b.resource_version;
+    a.conditions = b.conditions;
+    return a == b;
+}
+
+/// What a person or a change has to mend, as opposed to what may pass.
+bool needs_somebody(Code code) {
+    return code == Code::invalid || code == Code::denied || code == Code::conflict ||
+           code == Code::corrupt;
+}
+
+Phase phase_of(const Decision& decision) {
+    switch (decision.move) {
+        case Move::leave_alone:
+            return Phase::paused;
+        case Move::wait:
+            if (decision.owner.empty()) return Phase::waiting;
+            return decision.reason == kJoinModeNotAvailable ? Phase::failed : Phase::joining;
+        case Move::hold:
+            return Phase::failed;
+        case Move::join:
+        case Move::tend:
+            return Phase::joining;
+        case Move::release:
+            return Phase::releasing;
+    }
+    return Phase::failed;
+}
+
+std::optional<model::AssignmentView> assignment_of(const model::HostRecord& host) {
+    if (!host.machine) return std::nullopt;
+    return model::AssignmentView{.cluster = host.cluster,
+                                 .machine = host.machine->space + "/" + host.machine->name,
+                                 .uid = host.machine->uid,
+                                 .server = "",
+                                 .version = host.version};
+}
+
+/// A node that was released while we were killed is known by what we kept for it.
+std::string kept_owner(const Store& store) {
+    const auto names = store.names();
+    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+        if (name.starts_with(kOwnerPrefix)) return name.substr(0, name.rfind('.'));
+    }
+    return "";
+}
+
+}  // namespace
+
+Reconciler::Reconciler(World& world, Management& management)
+    : world_(world),
+      management_(management),
+      reporter_(world),
+      look_(world),
+      glance_(world),
+      backoff_(1s, 5min) {}
+
+void Reconciler::on_host(const model::HostRecord& host) {
+    const bool changed = !host_ || !same_orders(*host_, host);
+    host_ = host;
+    reporter_.on_host(management_.api(), host);
+    if (!changed) return;
+    if (retry_) current_.reset();  // what failed may go well with the new orders
+    decide_again();
+}
+
+void Reconciler::on_hands(const Result<>& answer) {
+    world_.board.set(answer ? is_true(kHandsAnswer, "")
+                            : is_false(kHandsAnswer, "Warning", "NoAnswer", answer.error().what));
+    if (answer) look();
+}
+
+void Reconciler::refresh() {
+    glance_.start([](const Result<HandsState>&) {});
+}
+
+void Reconciler::look() {
+    look_.start([this](const Result<HandsState>& state) {
+        if (!state) return;  // asked again when they answer
+        hands_ = *state;
+        decide_again();
+    });
+}
+
+void Reconciler::decide_again() {
+    if (!host_ || !hands_) return;
+    const Decision decision = decide(*host_, *hands_);
+    if (current_ == decision) return;
+    stop();
+    current_ = decision;
+    show(decision);
+    begin(decision);
+}
+
+void Reconciler::stop() {
+    retry_.reset();
+    follow_.reset();
+    joining_.reset();
+    tending_.reset();
+    releasing_.reset();
+}
+
+void Reconciler::show(const Decision& decision) {
+    world_.board.change([&](model::Snapshot& now) {
+        now.phase = phase_of(decision);
+        now.assignment = assignment_of(*host_);
+    });
+    if (decision.reason.empty()) return;
+    const bool calm = decision.move == Move::wait;
+    reporter_.set(is_false(kBootstrapped, calm ? "Info" : "Warning", decision.reason,
+                           decision.message));
+}
+
+void Reconciler::begin(const Decision& decision) {
+    log::notice(fmt::format("decided: {}{}{}", name_of(decision.move),
+                            decision.owner.empty() ? "" : " for " + decision.owner,
+                            decision.message.empty() ? "" : ": " + decision.message));
+    if (decision.move == Move::join) return join();
+    if (decision.move == Move::tend) return tend(decision.owner);
+    if (decision.move == Move::release) {
+        return release(decision.owner.empty() ? kept_owner(world_.store) : decision.owner);
+    }
+}
+
+void Reconciler::join() {
+    const auto after = [this](const Result<>& outcome) {
+        if (!outcome) return fail_activity(outcome.error());
+        backoff_.reset();
+        look();
+    };
+    if (!hands_->running_plan.empty()) {
+        follow_ = std::make_unique<PlanRun>(world_, after);
+        return follow_->follow(hands_->running_plan);
+    }
+    joining_ = std::make_unique<Joining>(world_, management_.api(), management_.ca(), *host_, after);
+    joining_->start();
+}
+
+void Reconciler::tend(const std::string& owner) {
+    tending_ = std::make_unique<Tending>(
+        world_, owner, [this](const Result<model::NodeRecord>& node) { on_node(node); });
+    if (auto started = tending_->start(); !started) fail_activity(started.error());
+}
+
+void Reconciler::on_node(const Result<model::NodeRecord>& node) {
+    if (!node) {
+        return world_.board.set(is_false(kNodeReady, "Warning", "NotReady", node.error().what));
+    }
+    crash_point("node.ready");
+    world_.board.set(is_true(kNodeReady, fmt::format("Node {} is Ready", world_.facts.name)));
+    world_.board.change([](model::Snapshot& now) { now.phase = Phase::joined; });
+    reporter_.set(is_true(kInstalled, fmt::format("kubelet {}, {}", node->kubelet_version,
+                                                  node->runtime_version)));
+    reporter_.set(is_true(kBootstrapped, fmt::format("Node {} with machine-id {} was seen Ready",
+                                                     world_.facts.name, node->machine_id)));
+}
+
+void Reconciler::release(const std::string& owner) {
+    world_.board.drop(kNodeReady);
+    if (owner.empty()) return on_released("");
+    releasing_ = std::make_unique<Releasing>(
+        world_, owner, [this](const Result<std::string>& outcome) { on_released(outcome); });
+    releasing_->start();
+}
+
+void Reconciler::on_released(const Result<std::string>& about_node) {
+    if (!about_node) return fail_activity(about_node.error());
+    world_.board.change([](model::Snapshot& now) {
+        std::erase_if(now.certificates, [](const auto& each) { return each.name == "node"; });
+    });
+    const std::string message = about_node->empty() ? "the host is as it was" : *about_node;
+    reporter_.free_host({is_false(kBootstrapped, "Info", "K8sNodeAbsent", message),
+                         is_false(kInstalled, "Info", "K8sNodeAbsent", "")},
+                        [this](bool freed) {
+                            if (!freed) return retry_later();
+                            backoff_.reset();
+                            world_.loop.post([this] { look(); });
+                        });
+}
+
+void Reconciler::fail_activity(const Error& error) {
+    log::warning(error.what);
+    const bool join = current_ && current_->move != Move::release;
+    if (needs_somebody(error.code)) {
+        world_.board.change([](model::Snapshot& now) { now.phase = Phase::failed; });
+    }
+    reporter_.set(join ? is_false(kBootstrapped, "Error", "CloudInitExecutionFailed", error.what)
+                       : is_false(kBootstrapped, "Error", "ReleaseFailed", error.what));
+    retry_later();
+}
+
+void Reconciler::retry_later() {
+    auto timer = world_.loop.after(backoff_.next(), [this] {
+        retry_.reset();
+        current_.reset();
+        look();
+    });
+    if (timer) retry_ = *std::move(timer);
+}
+
+}  // namespace kubexm::agent

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/agent/backoff.hpp"
+#include "daemon/agent/decide.hpp"
+#include "daemon/agent/hands_look.hpp"
+#include "daemon/agent/joining.hpp"
+#include "daemon/agent/management.hpp"
+#include "daemon/agent/releasing.hpp"
+#include "daemon/agent/reporter.hpp"
+#include "daemon/agent/tending.hpp"
+#include "daemon/agent/world.hpp"
+
+namespace kubexm::agent {
+
+/// Brings this host to where its ByoHost wants it: looks, decides, and lets one activity at a time do
+/// it. Everything is decided again from what is there whenever something changed or failed.
+class Reconciler {
+public:
+    Reconciler(World& world, Management& management);
+
+    void on_host(const model::HostRecord& host);
+    void on_hands(const Result<>& answer);
+    /// Somebody looks: what the hands see is asked for anew.
+    void refresh();
+
+private:
+    void look();
+    void decide_again();
+    void stop();
+    void begin(const Decision& decision);
+    void join();
+    void tend(const std::string& owner);
+    void release(const std::string& owner);
+    void on_node(const Result<model::NodeRecord>& node);
+    void on_released(const Result<std::string>& about_node);
+    void fail_activity(const Error& error);
+    void retry_later();
+    void show(const Decision& decision);
+
+    World& world_;
+    Management& management_;
+    Reporter reporter_;
+    HandsLook look_;
+    HandsLook glance_;  // for those who look, beside the one that decisions wait for
+    std::optional<model::HostRecord> host_;
+    std::optional<HandsState> hands_;
+    std::optional<Decision> current_;
+    std::unique_ptr<PlanRun> follow_;
+    std::unique_ptr<Joining> joining_;
+    std::unique_ptr<Tending> tending_;
+    std::unique_ptr<Releasing> releasing_;
+    Loop::Handle retry_;
+    Backoff backoff_;
+};
+
+}  // namespace kubexm::agent

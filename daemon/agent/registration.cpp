@@ -1,0 +1,56 @@
+#include "daemon/agent/registration.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/agent/facts.hpp"
+#include "daemon/kube/byohost.hpp"
+
+namespace kubexm::agent {
+
+using namespace std::chrono_literals;
+
+Registration::Registration(Loop& loop, kube::Api& api, std::string space, model::HostFacts facts,
+                           Listener listener)
+    : loop_(loop),
+      api_(api),
+      space_(std::move(space)),
+      facts_(std::move(facts)),
+      listener_(std::move(listener)),
+      backoff_(1s, 2min) {}
+
+void Registration::start() {
+    call_ = api_.get(kube::host_path(space_, facts_.name), [this](const Answer& answer) {
+        const bool absent = !answer && answer.error().error.code == Code::not_found;
+        // "not found" without a reason is the server's word for "I do not know this kind".
+        if (absent && answer.error().reason == "NotFound") return create();
+        go_on(answer, &Registration::update);
+    });
+}
+
+void Registration::create() {
+    call_ = api_.post(kube::hosts_path(space_), kube::new_host(facts_),
+                      [this](const Answer& answer) { go_on(answer, &Registration::report_facts); });
+}
+
+void Registration::update() {
+    call_ = api_.merge_patch(
+        kube::host_path(space_, facts_.name), kube::capacity_patch(facts_),
+        [this](const Answer& answer) { go_on(answer, &Registration::report_facts); });
+}
+
+void Registration::report_facts() {
+    call_ = api_.merge_patch(kube::host_status_path(space_, facts_.name),
+                             kube::facts_patch(facts_, read_interfaces()),
+                             [this](const Answer& answer) { go_on(answer, &Registration::finish); });
+}
+
+void Registration::go_on(const Answer& answer, void (Registration::*next)()) {
+    if (answer) return (this->*next)();
+    listener_.on_trouble(answer.error());
+    auto timer = loop_.after(std::max<std::chrono::milliseconds>(backoff_.next(),
+                                                                 answer.error().retry_after),
+                             [this] { start(); });
+    if (timer) retry_ = *std::move(timer);
+}
+
+}  // namespace kubexm::agent

@@ -1,0 +1,84 @@
+#include "daemon/agent/releasing.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/agent/credentials.hpp"
+#include "daemon/agent/node_credential.hpp"
+#include "daemon/base/crash_point.hpp"
+#include "daemon/kube/node.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+/// Who has to, where this host may not.
+std::string left_behind(const std::string& node, const std::string& why) {
+    return fmt::format("Node {} is still there ({}): an administrator has to run kubectl delete node "
+                       "{}, or allow nodes to delete themselves (manifests/node-self-delete.yaml)",
+                       node, why, node);
+}
+
+}  // namespace
+
+Releasing::Releasing(World& world, std::string owner, Done done)
+    : world_(world), owner_(std::move(owner)), done_(std::move(done)) {}
+
+void Releasing::start() {
+    run_ = std::make_unique<PlanRun>(world_, [this](const Result<>& outcome) { on_undone(outcome); });
+    run_->undo(owner_);
+}
+
+void Releasing::on_undone(const Result<>& outcome) {
+    crash_point("release.undone");
+    if (!outcome) return finish(std::unexpected(outcome.error()));
+    look_for_node();
+}
+
+/// Only now: a kubelet that still ran would make the Node again.
+void Releasing::look_for_node() {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const std::string& name = world_.facts.name;
+    auto access = kept_access(world_.store, NodeCredential::file_of(owner_), now);
+    if (!access || !*access) return forget("");  // it never had one, so it never was a node
+    auto api = kube::Api::create(world_.loop, **std::move(access));
+    if (!api) return forget(left_behind(name, api.error().what));
+    api_ = *std::move(api);
+    call_ = api_->get(kube::node_path(name), [this](const kube::Answer<nlohmann::json>& answer) {
+        if (answer) return delete_node(kube::node_from_json(*answer));
+        const Error& error = answer.error().error;
+        forget(error.code == Code::not_found ? "" : left_behind(world_.facts.name, error.what));
+    });
+}
+
+void Releasing::delete_node(const model::NodeRecord& node) {
+    const std::string& name = world_.facts.name;
+    if (node.machine_id != world_.facts.machine_id) return forget("");  // another machine's by now
+    call_ = api_->remove(kube::node_path(name), kube::only_this_node(node),
+                         [this](const kube::Answer<nlohmann::json>& answer) {
+                             if (answer || answer.error().error.code == Code::not_found) {
+                                 return forget("");
+                             }
+                             const Error& error = answer.error().error;
+                             forget(left_behind(world_.facts.name,
+                                                error.code == Code::denied
+                                                    ? "this host may not delete it"
+                                                    : error.what));
+                         });
+}
+
+void Releasing::forget(std::string about_node) {
+    for (const std::string& file : {NodeCredential::file_of(owner_), owner_ + ".key"}) {
+        if (auto gone = world_.store.remove(file); !gone) {
+            return finish(std::unexpected(gone.error()));
+        }
+    }
+    finish(std::move(about_node));
+}
+
+void Releasing::finish(Result<std::string> outcome) {
+    world_.loop.post(alive_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
+}
+
+}  // namespace kubexm::agent

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/agent/plan_run.hpp"
+#include "daemon/agent/world.hpp"
+#include "daemon/kube/api.hpp"
+#include "daemon/model/host.hpp"
+
+namespace kubexm::agent {
+
+/// Gives the host back: undo from the ledger, then the Node object where the node may delete it, then
+/// the credentials. The ByoHost is freed by others, after this.
+class Releasing {
+public:
+    /// What became of the Node object, in words for the ByoHost's condition.
+    using Done = std::move_only_function<void(Result<std::string>)>;
+    Releasing(World& world, std::string owner, Done done);
+    void start();
+
+private:
+    void on_undone(const Result<>& outcome);
+    void look_for_node();
+    void delete_node(const model::NodeRecord& node);
+    void forget(std::string about_node);
+    void finish(Result<std::string> outcome);
+
+    World& world_;
+    std::string owner_;
+    Done done_;
+    std::unique_ptr<PlanRun> run_;
+    std::unique_ptr<kube::Api> api_;
+    kube::Api::Handle call_;
+    Alive alive_;
+};
+
+}  // namespace kubexm::agent

@@ -1,0 +1,102 @@
+#include "daemon/agent/reporter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "daemon/agent/conditions.hpp"
+#include "daemon/base/crash_point.hpp"
+#include "daemon/base/log.hpp"
+#include "daemon/kube/byohost.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Whether the host says all of it already.
+bool says(const model::HostRecord& host, const std::vector<model::Condition>& ours) {
+    return std::ranges::all_of(ours, [&](model::Condition own) {
+        const auto there = std::ranges::find(host.conditions, own.type, &model::Condition::type);
+        if (there == host.conditions.end()) return false;
+        own.since = there->since;
+        return own == *there;
+    });
+}
+
+}  // namespace
+
+Reporter::Reporter(World& world) : world_(world), backoff_(1s, 1min) {}
+
+void Reporter::on_host(kube::Api& api, const model::HostRecord& host) {
+    api_ = &api;
+    host_ = host;
+    write();
+}
+
+void Reporter::note(const model::Condition& condition) {
+    put(ours_, condition, rfc3339(std::chrono::system_clock::now()));
+    world_.board.set(condition);
+}
+
+void Reporter::set(const model::Condition& condition) {
+    note(condition);
+    write();
+}
+
+void Reporter::write() {
+    if (api_ == nullptr || !host_ || writing_ || host_->paused || says(*host_, ours_)) return;
+    writing_ = true;
+    retry_.reset();
+    call_ = api_->merge_patch(kube::host_status_path(world_.space, world_.facts.name),
+                              kube::conditions_patch(*host_, ours_),
+                              [this](const Answer& answer) { on_written(answer); });
+}
+
+void Reporter::on_written(const Answer& answer) {
+    writing_ = false;
+    if (answer) {
+        if (auto host = kube::host_from_json(*answer)) host_ = *std::move(host);
+        backoff_.reset();
+        return write();  // what was set meanwhile
+    }
+    // Somebody was faster: the watch brings their version, and with it the next try.
+    if (answer.error().error.code == Code::conflict) return;
+    log::warning("conditions not reported: " + answer.error().error.what);
+    auto timer = world_.loop.after(backoff_.next(), [this] { write(); });
+    if (timer) retry_ = *std::move(timer);
+}
+
+void Reporter::free_host(const std::vector<model::Condition>& conditions,
+                         std::function<void(bool)> done) {
+    if (api_ == nullptr || !host_) return done(false);
+    for (const model::Condition& condition : conditions) note(condition);
+    writing_ = true;
+    call_ = api_->merge_patch(kube::host_status_path(world_.space, world_.facts.name),
+                              kube::released_status_patch(*host_, ours_),
+                              [this, done = std::move(done)](const Answer& answer) {
+                                  on_status_freed(answer, done);
+                              });
+}
+
+void Reporter::on_status_freed(const Answer& answer, std::function<void(bool)> done) {
+    crash_point("release.status-freed");
+    writing_ = false;
+    auto host = answer ? kube::host_from_json(*answer) : std::unexpected(answer.error().error);
+    if (!host) {
+        log::warning("the host is not freed yet: " + host.error().what);
+        return done(false);
+    }
+    writing_ = true;
+    call_ = api_->merge_patch(
+        kube::host_path(world_.space, world_.facts.name), kube::released_patch(*host),
+        [this, done = std::move(done)](const Answer& freed) {
+            writing_ = false;
+            if (!freed) log::warning("the host is not freed yet: " + freed.error().error.what);
+            done(freed.has_value());
+        });
+}
+
+}  // namespace kubexm::agent

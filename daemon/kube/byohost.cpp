@@ -1,0 +1,210 @@
+#include "daemon/kube/byohost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/kube/fields.hpp"
+#include "daemon/model/names.hpp"
+
+namespace kubexm::kube {
+
+namespace {
+
+using model::Condition;
+using model::HostRecord;
+using nlohmann::json;
+
+constexpr const char* kClusterLabel = "cluster.x-k8s.io/cluster-name";
+constexpr const char* kMachineLabel = "byoh.infrastructure.cluster.x-k8s.io/byomachine-name";
+constexpr const char* kPaused = "cluster.x-k8s.io/paused";
+constexpr const char* kUnregistering = "byoh.infrastructure.cluster.x-k8s.io/unregistering";
+constexpr const char* kVersion = "byoh.infrastructure.cluster.x-k8s.io/k8sversion";
+
+Result<std::optional<model::Reference>> reference_at(const json& object, const char* part,
+                                                     const char* member) {
+    const json& found = at(object, {part, member});
+    if (found.is_null()) return std::nullopt;
+    model::Reference reference{text_at(found, {"namespace"}), text_at(found, {"name"}),
+                               text_at(found, {"uid"})};
+    if (reference.name.empty() || reference.space.empty()) {
+        return fail(Code::invalid, fmt::format("{}.{}: expected a namespace and a name, found {}",
+                                               part, member, reference.name.empty() ? "no name"
+                                                                                    : "no namespace"));
+    }
+    return reference;
+}
+
+std::vector<model::Pair> labels_at(const json& object) {
+    std::vector<model::Pair> labels;
+    const json& map = at(object, {"spec", "labels"});
+    if (!map.is_object()) return labels;
+    for (const auto& [key, value] : map.items()) {
+        if (value.is_string()) labels.push_back({key, value.get<std::string>()});
+    }
+    return labels;
+}
+
+Result<std::vector<model::Taint>> taints_at(const json& object) {
+    std::vector<model::Taint> taints;
+    const json& list = at(object, {"spec", "taints"});
+    if (!list.is_array()) return taints;
+    for (const json& item : list) {
+        const std::string effect = text_at(item, {"effect"});
+        const auto& words = Names<model::TaintEffect>::kAll;
+        const auto word = std::ranges::find(words, effect, [](const auto& w) { return w.second; });
+        if (word == words.end()) {
+            return fail(Code::invalid,
+                        fmt::format("spec.taints[{}].effect: expected NoSchedule, PreferNoSchedule "
+                                    "or NoExecute",
+                                    taints.size()));
+        }
+        taints.push_back({text_at(item, {"key"}), text_at(item, {"value"}), word->first});
+    }
+    return taints;
+}
+
+Condition condition_from(const json& item) {
+    Condition condition{.type = text_at(item, {"type"}),
+                        .status = model::Truth::unknown,
+                        .severity = text_at(item, {"severity"}),
+                        .reason = text_at(item, {"reason"}),
+                        .message = text_at(item, {"message"}),
+                        .since = text_at(item, {"lastTransitionTime"})};
+    const std::string status = text_at(item, {"status"});
+    for (const auto& [truth, word] : Names<model::Truth>::kAll) {
+        if (word == status) condition.status = truth;
+    }
+    return condition;
+}
+
+std::vector<Condition> conditions_at(const json& object) {
+    std::vector<Condition> conditions;
+    const json& list = at(object, {"status", "conditions"});
+    if (!list.is_array()) return conditions;
+    for (const json& item : list) conditions.push_back(condition_from(item));
+    return conditions;
+}
+
+json to_json(const Condition& condition) {
+    json object{{"type", condition.type},
+                {"status", std::string(name_of(condition.status))},
+                {"lastTransitionTime", condition.since}};
+    if (!condition.reason.empty()) object["reason"] = condition.reason;
+    if (!condition.message.empty()) object["message"] = condition.message;
+    if (condition.status == model::Truth::no) object["severity"] = condition.severity;
+    return object;
+}
+
+/// The whole list: a merge patch replaces lists, and others have conditions there too.
+json merged(const std::vector<Condition>& theirs, const std::vector<Condition>& ours) {
+    std::vector<Condition> all = ours;
+    for (const Condition& other : theirs) {
+        const auto same = [&](const Condition& own) { return own.type == other.type; };
+        if (std::ranges::none_of(ours, same)) all.push_back(other);
+    }
+    std::ranges::sort(all, {}, &Condition::type);
+    json list = json::array();
+    for (const Condition& condition : all) list.push_back(to_json(condition));
+    return list;
+}
+
+json to_json(const model::Interface& link) {
+    return {{"networkInterfaceName", link.name}, {"macAddr", link.mac},
+            {"ipAddrs", link.addresses},         {"connected", link.up},
+            {"isDefault", link.is_default}};
+}
+
+json capacity_of(const model::HostFacts& facts) {
+    return {{"cpu", std::to_string(facts.cpus)},
+            {"memory", fmt::format("{}Ki", facts.memory_bytes / 1024)}};
+}
+
+}  // namespace
+
+std::string hosts_path(const std::string& space) {
+    return fmt::format("/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/{}/byohosts",
+                       space);
+}
+
+std::string host_path(const std::string& space, const std::string& name) {
+    return hosts_path(space) + "/" + name;
+}
+
+std::string host_status_path(const std::string& space, const std::string& name) {
+    return host_path(space, name) + "/status";
+}
+
+Result<HostRecord> host_from_json(const json& object) {
+    auto machine = reference_at(object, "status", "machineRef");
+    if (!machine) return std::unexpected(machine.error());
+    auto secret = reference_at(object, "spec", "bootstrapSecret");
+    if (!secret) return std::unexpected(secret.error());
+    auto taints = taints_at(object);
+    if (!taints) return std::unexpected(taints.error());
+    return HostRecord{
+        .uid = text_at(object, {"metadata", "uid"}),
+        .resource_version = text_at(object, {"metadata", "resourceVersion"}),
+        .paused = has_key(object, {"metadata", "annotations"}, kPaused),
+        .release_asked = has_key(object, {"metadata", "annotations"}, kUnregistering),
+        .cluster = text_at(object, {"metadata", "labels", kClusterLabel}),
+        .version = text_at(object, {"metadata", "annotations", kVersion}),
+        .join_mode = text_at(object, {"spec", "joinMode"}),
+        .machine = *std::move(machine),
+        .bootstrap_secret = *std::move(secret),
+        .labels = labels_at(object),
+        .taints = *std::move(taints),
+        .conditions = conditions_at(object),
+    };
+}
+
+json new_host(const model::HostFacts& facts) {
+    return {{"apiVersion", "infrastructure.cluster.x-k8s.io/v1beta1"},
+            {"kind", "ByoHost"},
+            {"metadata", {{"name", facts.name}}},
+            {"spec", {{"capacity", capacity_of(facts)}}}};
+}
+
+json capacity_patch(const model::HostFacts& facts) {
+    return {{"spec", {{"capacity", capacity_of(facts)}}}};
+}
+
+json facts_patch(const model::HostFacts& facts, const std::vector<model::Interface>& interfaces) {
+    json network = json::array();
+    for (const model::Interface& link : interfaces) network.push_back(to_json(link));
+    return {{"status",
+             {{"hostinfo",
+               {{"osname", "linux"},
+                {"osimage", facts.os_image},
+                {"architecture", facts.architecture}}},
+              {"network", network}}}};
+}
+
+json conditions_patch(const HostRecord& record, const std::vector<Condition>& ours) {
+    return {{"metadata", {{"resourceVersion", record.resource_version}}},
+            {"status", {{"conditions", merged(record.conditions, ours)}}}};
+}
+
+json released_status_patch(const HostRecord& record, const std::vector<Condition>& ours) {
+    json patch = conditions_patch(record, ours);
+    patch["status"]["machineRef"] = nullptr;
+    return patch;
+}
+
+json released_patch(const HostRecord& record) {
+    json annotations;
+    for (const char* word : {"unregistering", "endpointip", "k8sversion", "bundle-registry",
+                             "cleanup-started-at", "force-cleanup"}) {
+        annotations[fmt::format("byoh.infrastructure.cluster.x-k8s.io/{}", word)] = nullptr;
+    }
+    return {{"metadata",
+             {{"resourceVersion", record.resource_version},
+              {"labels", {{kClusterLabel, nullptr}, {kMachineLabel, nullptr}}},
+              {"annotations", annotations}}},
+            {"spec",
+             {{"bootstrapSecret", nullptr},
+              {"installationSecret", nullptr},
+              {"uninstallationScript", nullptr}}}};
+}
+
+}  // namespace kubexm::kube

@@ -1,0 +1,28 @@
+#include "daemon/kube/fields.hpp"
+
+namespace kubexm::kube {
+
+const nlohmann::json& at(const nlohmann::json& object, std::initializer_list<const char*> path) {
+    static const nlohmann::json kNothing;
+    const nlohmann::json* found = &object;
+    for (const char* name : path) {
+        if (!found->is_object()) return kNothing;
+        const auto member = found->find(name);
+        if (member == found->end()) return kNothing;
+        found = &*member;
+    }
+    return *found;
+}
+
+std::string text_at(const nlohmann::json& object, std::initializer_list<const char*> path) {
+    const auto* text = at(object, path).get_ptr<const std::string*>();
+    return text == nullptr ? std::string() : *text;
+}
+
+bool has_key(const nlohmann::json& object, std::initializer_list<const char*> path,
+             const char* key) {
+    const nlohmann::json& map = at(object, path);
+    return map.is_object() && map.contains(key);
+}
+
+}  // namespace kubexm::kube

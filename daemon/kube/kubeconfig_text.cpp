@@ -1,0 +1,47 @@
+#include <nlohmann/json.hpp>
+
+#include "daemon/base/base64.hpp"
+#include "daemon/kube/kubeconfig.hpp"
+
+namespace kubexm::kube {
+
+namespace {
+
+using nlohmann::json;
+
+json cluster_of(const Access& access) {
+    json cluster{{"server", access.server}};
+    if (!access.ca.empty()) cluster["certificate-authority-data"] = base64(access.ca);
+    if (!access.server_name.empty()) cluster["tls-server-name"] = access.server_name;
+    return cluster;
+}
+
+json user_of(const Access& access) {
+    return {{"client-certificate-data", base64(access.certificate)},
+            {"client-key-data", base64(access.key.reveal())}};
+}
+
+void wipe_texts(json& value) {
+    if (auto* text = value.get_ptr<std::string*>()) return wipe(*text);
+    for (json& child : value) wipe_texts(child);
+}
+
+}  // namespace
+
+/// JSON is YAML.
+Secret kubeconfig_of(const Access& access) {
+    json user = user_of(access);
+    json document{{"apiVersion", "v1"},
+                  {"kind", "Config"},
+                  {"clusters", {{{"name", "default-cluster"}, {"cluster", cluster_of(access)}}}},
+                  {"users", {{{"name", "default-auth"}, {"user", std::move(user)}}}},
+                  {"contexts",
+                   {{{"name", "default-context"},
+                     {"context", {{"cluster", "default-cluster"}, {"user", "default-auth"}}}}}},
+                  {"current-context", "default-context"}};
+    Secret text(document.dump(2) + "\n");
+    wipe_texts(document);
+    return text;
+}
+
+}  // namespace kubexm::kube

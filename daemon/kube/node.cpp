@@ -1,0 +1,47 @@
+#include "daemon/kube/node.hpp"
+
+#include <fmt/format.h>
+
+#include "daemon/kube/fields.hpp"
+
+namespace kubexm::kube {
+
+namespace {
+
+using nlohmann::json;
+
+void read_ready(const json& object, model::NodeRecord& node) {
+    const json& conditions = at(object, {"status", "conditions"});
+    if (!conditions.is_array()) return;
+    for (const json& condition : conditions) {
+        if (text_at(condition, {"type"}) != "Ready") continue;
+        const std::string status = text_at(condition, {"status"});
+        for (const auto& [truth, word] : Names<model::Truth>::kAll) {
+            if (word == status) node.ready = truth;
+        }
+        node.ready_message = text_at(condition, {"message"});
+    }
+}
+
+}  // namespace
+
+std::string node_path(const std::string& name) { return fmt::format("{}/{}", kNodesPath, name); }
+
+model::NodeRecord node_from_json(const json& object) {
+    model::NodeRecord node{
+        .uid = text_at(object, {"metadata", "uid"}),
+        .machine_id = text_at(object, {"status", "nodeInfo", "machineID"}),
+        .provider_id = text_at(object, {"spec", "providerID"}),
+        .kubelet_version = text_at(object, {"status", "nodeInfo", "kubeletVersion"}),
+        .runtime_version = text_at(object, {"status", "nodeInfo", "containerRuntimeVersion"}),
+        .ready = model::Truth::unknown,
+        .ready_message = ""};
+    read_ready(object, node);
+    return node;
+}
+
+json only_this_node(const model::NodeRecord& node) {
+    return {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", node.uid}}}};
+}
+
+}  // namespace kubexm::kube

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+
+namespace kubexm::kube {
+
+// CertificateSigningRequests, both ways. Pure.
+
+inline constexpr const char* kSigningPath =
+    "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+
+struct SigningRequest {
+    std::string name;
+    std::string signer;   // "kubernetes.io/kube-apiserver-client"
+    std::string request;  // PKCS#10 in PEM
+    std::vector<std::string> usages;
+};
+
+nlohmann::json to_json(const SigningRequest& request);
+
+/// The certificate in PEM once it is issued, empty while it is not. denied: somebody said no, or the
+/// signer failed; with what they said.
+Result<std::string> issued_certificate(const nlohmann::json& object);
+
+}  // namespace kubexm::kube
