@@ -22,7 +22,7 @@ endfunction()
 
 kubexm_pkg(systemd libsystemd>=252 libsystemd-dev systemd-devel)
 kubexm_pkg(openssl libcrypto>=3.0 libssl-dev openssl-devel)
-kubexm_pkg(curl libcurl>=7.76 libcurl4-openssl-dev libcurl-devel)
+kubexm_pkg(curl libcurl>=7.85 libcurl4-openssl-dev libcurl-devel)
 kubexm_pkg(json nlohmann_json>=3.10 nlohmann-json3-dev json-devel)
 kubexm_pkg(yaml yaml-cpp>=0.6 libyaml-cpp-dev yaml-cpp-devel)
 kubexm_pkg(sqlite sqlite3>=3.37 libsqlite3-dev sqlite-devel)

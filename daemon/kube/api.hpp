@@ -15,18 +15,19 @@ namespace kubexm::kube {
 
 /// An error of a request, with what the caller may want to know besides the code.
 struct Failure {
-    Error error;          // names method, path and server
-    int status = 0;       // of HTTP; 0: there was no answer
-    std::string reason;   // of the Status object: "AlreadyExists", "Expired"
+    Error error;                          // names method, path and server
+    int status = 0;                       // of HTTP; 0: there was no answer
+    std::string reason;                   // of the Status object: "AlreadyExists", "Expired"
     std::chrono::seconds retry_after{0};  // what the server asked for
 };
 
 template <typename T>
 using Answer = std::expected<T, Failure>;
 
-/// Requests to one API server with one identity, on the loop's thread (curl multi). HTTP/1.1 or 2,
+/// Requests to one API server with one identity, on the loop's thread (curl multi). HTTP/1.1,
 /// TLS 1.2 or newer, https only, no redirects, no proxies of the environment. Every request has a
-/// deadline; answers are bounded in size, depth and number of values.
+/// deadline; answers are bounded in size, depth and number of values: beyond that they are invalid.
+/// A request lives as long as its handle, also without the Api that made it.
 ///
 /// What HTTP says becomes a Code: 400, 415, 422 invalid; 401, 403 denied; 404 not_found; 409
 /// conflict; 410 (and reason Expired) exhausted; 429, 5xx and no connection unavailable; the
@@ -58,8 +59,8 @@ public:
                                              Callback callback) = 0;
     [[nodiscard]] virtual Handle remove(std::string path, const nlohmann::json& options,
                                         Callback callback) = 0;
-    /// One line at a time (at most 16 MiB each) until the server ends it or `limit` has passed; on a
-    /// connection of its own.
+    /// One line at a time (at most 16 MiB each) until the server ends it or `limit` has passed; on
+    /// a connection of its own.
     [[nodiscard]] virtual Handle stream(std::string path, std::chrono::seconds limit,
                                         LineCallback line, EndCallback end) = 0;
 };

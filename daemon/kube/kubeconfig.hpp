@@ -20,8 +20,9 @@ struct Access {
 
 /// The current context of a kubeconfig (client-go's rules: a server without scheme is https). Only
 /// embedded data: a file reference, exec, auth-provider, user name and password,
-/// insecure-skip-tls-verify and proxy-url are refused by name. Size, depth and values are bounded; the
-/// message never quotes a value. A missing CA is no error here: the caller may know it from elsewhere.
+/// insecure-skip-tls-verify and proxy-url are refused by name. Size, depth and values are bounded;
+/// the message never quotes a value. A missing CA is no error here: the caller may know it from
+/// elsewhere.
 Result<Access> access_from_kubeconfig(std::string_view yaml);
 
 /// A kubeconfig with the client certificate of `access`, which access_from_kubeconfig() and kubectl read.

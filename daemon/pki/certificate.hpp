@@ -12,9 +12,10 @@ namespace kubexm::pki {
 
 /// What a certificate says of itself.
 struct Certificate {
-    Subject subject;      // empty members where it has none, or more than one
-    std::string serial;   // hexadecimal
-    std::string text;     // "CN=system:node:h1, O=system:nodes", the whole subject for a person
+    Subject subject;                // empty members where it has none, or more than one
+    bool has_only_subject = false;  // nothing but one of each of these is in its subject
+    std::string serial;             // hexadecimal
+    std::string text;        // "CN=system:node:h1, O=system:nodes", the whole subject for a person
     std::string public_key;  // SubjectPublicKeyInfo in DER
     std::chrono::sys_seconds not_before;
     std::chrono::sys_seconds not_after;

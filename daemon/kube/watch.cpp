@@ -1,0 +1,215 @@
+#include "daemon/kube/watch.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "daemon/kube/backoff.hpp"
+#include "daemon/kube/failures.hpp"
+#include "daemon/kube/watch_event.hpp"
+
+namespace kubexm::kube {
+
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// The server ends a watch after a time of our choice, different for everybody.
+constexpr int kShortestWatch = 300;
+constexpr int kLongestWatch = 600;
+constexpr auto kGrace = 30s;                   // for a server that does not end it
+constexpr auto kTooShort = 1s;                 // a watch that ended sooner did not work
+constexpr std::string_view kAnyVersion = "0";  // as fresh as the server has at hand
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
+        if (plain) {
+            out += c;
+        } else {
+            fmt::format_to(std::back_inserter(out), "%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return out;
+}
+
+bool is_same(const Answer<void>& a, const Answer<void>& b) {
+    if (a.has_value() != b.has_value()) return false;
+    return a.has_value() || a.error().error == b.error().error;
+}
+
+/// The server does not have the version we asked from, or not yet: after it was restored.
+bool is_wrong_version(const Failure& failure) {
+    return failure.error.code == Code::exhausted || failure.status == 504;
+}
+
+}  // namespace
+
+// What it tells may drop the Watch: who tells keeps `this` and looks at is_dropped afterwards.
+struct Watch::Impl : std::enable_shared_from_this<Impl> {
+    Impl(Loop& the_loop, Api& the_api, std::string the_collection, std::string the_name,
+         Listener the_listener)
+        : loop(the_loop),
+          api(the_api),
+          collection(std::move(the_collection)),
+          name(std::move(the_name)),
+          listener(std::move(the_listener)) {}
+
+    std::string path(std::string_view more) const;
+    void list();
+    void on_list(Answer<json> answer);
+    void watch();
+    void on_line(std::string_view line);
+    void expect_success();
+    void on_event(WatchEvent event);
+    void on_end(Answer<void> ended);
+    void retry(const Failure& failure, void (Impl::*what)());
+    void tell_object(json object);
+    void tell(Answer<void> state);
+    void drop();
+
+    Loop& loop;
+    Api& api;
+    std::string collection;
+    std::string name;
+    Listener listener;
+
+    std::string version{kAnyVersion};  // to list or watch from; empty: the newest
+    std::optional<json> object;        // as last told; nothing: never
+    std::optional<Answer<void>> state;
+    Backoff backoff;
+    Clock::time_point watching_since;
+    std::minstd_rand random{std::random_device{}()};
+    Api::Handle request;
+    Loop::Handle timer;
+    bool is_dropped = false;
+};
+
+Watch::Watch(Loop& loop, Api& api, std::string collection, std::string name, Listener listener)
+    : impl_(std::make_shared<Impl>(loop, api, std::move(collection), std::move(name),
+                                   std::move(listener))) {}
+
+Watch::~Watch() { impl_->drop(); }
+
+void Watch::start() { impl_->list(); }
+
+void Watch::Impl::drop() {
+    is_dropped = true;
+    request.reset();
+    timer.reset();
+}
+
+std::string Watch::Impl::path(std::string_view more) const {
+    std::string text =
+        fmt::format("{}?fieldSelector=metadata.name%3D{}{}", collection, escaped(name), more);
+    if (!version.empty()) text += "&resourceVersion=" + escaped(version);
+    return text;
+}
+
+void Watch::Impl::list() {
+    request = api.get(path(""), [this](Answer<json> answer) { on_list(std::move(answer)); });
+}
+
+void Watch::Impl::on_list(Answer<json> answer) {
+    const auto kept = shared_from_this();
+    if (!answer) {
+        const bool try_newest = is_wrong_version(answer.error()) && !version.empty();
+        if (try_newest) version.clear();
+        return try_newest ? list() : retry(answer.error(), &Impl::list);
+    }
+    const auto items = answer->is_object() ? answer->find("items") : answer->end();
+    version = version_of(*answer);
+    if (items == answer->end() || !items->is_array() || version.empty()) {
+        return retry({.error = {Code::invalid, collection + ": expected a list with a version"}},
+                     &Impl::list);
+    }
+    json found;
+    for (json& item : *items) {
+        if (name_of(item) == name) found = std::move(item);
+    }
+    tell({});
+    if (!is_dropped) tell_object(std::move(found));
+    if (!is_dropped) watch();
+}
+
+void Watch::Impl::watch() {
+    const int seconds = std::uniform_int_distribution(kShortestWatch, kLongestWatch)(random);
+    watching_since = Clock::now();
+    request = api.stream(
+        path(fmt::format("&watch=true&allowWatchBookmarks=true&timeoutSeconds={}", seconds)),
+        std::chrono::seconds(seconds) + kGrace, [this](std::string_view line) { on_line(line); },
+        [this](Answer<void> ended) { on_end(std::move(ended)); });
+}
+
+void Watch::Impl::on_line(std::string_view line) {
+    if (line.empty()) return expect_success();
+    const auto kept = shared_from_this();
+    auto event = read_event(line);
+    if (event) return on_event(std::move(*event));
+    request.reset();
+    on_end(std::unexpected(Failure{.error = event.error()}));
+}
+
+/// A server that accepts and ends at once does not work; one that goes on does, also in silence.
+void Watch::Impl::expect_success() {
+    if (state && state->has_value()) return;
+    auto waiting = loop.after(kTooShort, [kept = shared_from_this()] { kept->tell({}); });
+    if (waiting) timer = std::move(*waiting);
+}
+
+void Watch::Impl::on_event(WatchEvent event) {
+    if (event.type == WatchEvent::Type::error) {
+        request.reset();
+        return on_end(std::unexpected(refusal("watch of " + collection, event.object)));
+    }
+    tell({});
+    if (is_dropped) return;
+    if (event.type == WatchEvent::Type::bookmark) version = event.version;
+    const bool is_change = event.type == WatchEvent::Type::changed;
+    if (event.name != name || (!is_change && event.type != WatchEvent::Type::deleted)) return;
+    version = event.version;
+    tell_object(is_change ? std::move(event.object) : json());
+}
+
+void Watch::Impl::on_end(Answer<void> ended) {
+    const auto kept = shared_from_this();
+    timer.reset();
+    const bool was_short = Clock::now() - watching_since < kTooShort;
+    const bool again = ended || !is_wrong_version(ended.error());
+    const auto next = again ? &Impl::watch : &Impl::list;
+    if (!was_short) backoff.reset();
+    if (!was_short && (ended || !again)) return (this->*next)();
+    const Failure failure =
+        ended ? Failure{.error = {Code::unavailable, "watch of " + collection + ": ended at once"}}
+              : ended.error();
+    retry(failure, next);
+}
+
+void Watch::Impl::retry(const Failure& failure, void (Impl::*what)()) {
+    const double jitter = std::uniform_real_distribution(0.0, 1.0)(random);
+    auto waiting = loop.after(backoff.next(failure, jitter), [this, what] { (this->*what)(); });
+    if (waiting) timer = std::move(*waiting);  // else the loop has finished, and we with it
+    tell(std::unexpected(failure));
+}
+
+void Watch::Impl::tell_object(json now) {
+    if (object == now) return;
+    object = std::move(now);
+    listener.on_object(*object);
+}
+
+void Watch::Impl::tell(Answer<void> now) {
+    if (state && is_same(*state, now)) return;
+    state = std::move(now);
+    listener.on_change(*state);
+}
+
+}  // namespace kubexm::kube

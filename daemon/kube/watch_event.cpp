@@ -1,0 +1,62 @@
+#include "daemon/kube/watch_event.hpp"
+
+#include <array>
+#include <utility>
+
+#include "daemon/kube/failures.hpp"
+
+namespace kubexm::kube {
+
+namespace {
+
+using nlohmann::json;
+using Type = WatchEvent::Type;
+
+constexpr std::array<std::pair<std::string_view, Type>, 5> kTypes{{{"ADDED", Type::changed},
+                                                                   {"MODIFIED", Type::changed},
+                                                                   {"DELETED", Type::deleted},
+                                                                   {"BOOKMARK", Type::bookmark},
+                                                                   {"ERROR", Type::error}}};
+constexpr std::size_t kMaxText = 256;  // names have 253 at most, versions are numbers
+
+std::string text_of_metadata(const json& object, const char* key) {
+    const auto metadata = object.is_object() ? object.find("metadata") : object.end();
+    if (metadata == object.end() || !metadata->is_object()) return "";
+    const auto member = metadata->find(key);
+    const auto* text = member != metadata->end() ? member->get_ptr<const std::string*>() : nullptr;
+    return text != nullptr && text->size() <= kMaxText ? *text : "";
+}
+
+Type type_of(std::string_view name) {
+    for (const auto& [known, type] : kTypes) {
+        if (name == known) return type;
+    }
+    return Type::unknown;
+}
+
+}  // namespace
+
+Result<WatchEvent> read_event(std::string_view line) {
+    auto parsed = parse_answer(line);
+    if (!parsed) return during("event of a watch", parsed.error());
+    const auto type = parsed->is_object() ? parsed->find("type") : parsed->end();
+    const auto object = parsed->is_object() ? parsed->find("object") : parsed->end();
+    if (type == parsed->end() || !type->is_string() || object == parsed->end()) {
+        return fail(Code::invalid, "event of a watch: expected type and object");
+    }
+    WatchEvent event{.type = type_of(*type->get_ptr<const std::string*>()),
+                     .object = std::move(*object)};
+    event.name = name_of(event.object);
+    event.version = version_of(event.object);
+    const bool needs_version = event.type != Type::error && event.type != Type::unknown;
+    if (needs_version && event.version.empty()) {
+        return fail(Code::invalid, "event of a watch: expected metadata.resourceVersion");
+    }
+    return event;
+}
+
+std::string version_of(const json& object) { return text_of_metadata(object, "resourceVersion"); }
+
+std::string name_of(const json& object) { return text_of_metadata(object, "name"); }
+
+}  // namespace kubexm::kube

@@ -1,0 +1,150 @@
+#include "daemon/pki/certificate.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include <ctime>
+#include <optional>
+#include <utility>
+
+#include "daemon/base/text.hpp"
+#include "daemon/pki/openssl.hpp"
+#include "daemon/pki/pem_blocks.hpp"
+
+namespace kubexm::pki {
+
+namespace {
+
+using std::chrono::sys_seconds;
+
+/// The one value that a name has of this kind; empty, where it has none or more.
+std::string only_entry(const X509_NAME* name, int nid) {
+    const int at = ::X509_NAME_get_index_by_NID(name, nid, -1);
+    if (at < 0 || ::X509_NAME_get_index_by_NID(name, nid, at) >= 0) return "";
+    const ASN1_STRING* value = ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(name, at));
+    unsigned char* utf8 = nullptr;
+    const int size = ::ASN1_STRING_to_UTF8(&utf8, value);
+    if (size < 0) return "";
+    std::string text(reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(size));
+    ::OPENSSL_free(utf8);
+    return text;
+}
+
+Result<std::string> text_of(const X509_NAME* name) {
+    const Bio bio(::BIO_new(::BIO_s_mem()));
+    constexpr unsigned long kForm = XN_FLAG_RFC2253 & ~XN_FLAG_SEP_MASK;
+    if (!bio || ::X509_NAME_print_ex(bio.get(), name, 0, kForm | XN_FLAG_SEP_CPLUS_SPC) < 0) {
+        return openssl_failed("printing a subject");
+    }
+    return printable(written(bio.get()));
+}
+
+std::string serial_of(const X509* certificate) {
+    std::string bytes;
+    const ASN1_INTEGER* serial = ::X509_get0_serialNumber(certificate);
+    for (int i = 0; i < serial->length; ++i) bytes += fmt::format("{:02x}", serial->data[i]);
+    return bytes;
+}
+
+std::optional<sys_seconds> time_of(const ASN1_TIME* time) {
+    std::tm parts{};
+    if (::ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
+    return sys_seconds(std::chrono::seconds(::timegm(&parts)));
+}
+
+std::string public_key_of(const X509* certificate) {
+    unsigned char* der = nullptr;
+    const int size = ::i2d_X509_PUBKEY(::X509_get_X509_PUBKEY(certificate), &der);
+    if (size <= 0) return "";
+    std::string bytes(reinterpret_cast<const char*>(der), static_cast<std::size_t>(size));
+    ::OPENSSL_free(der);
+    return bytes;
+}
+
+bool is_for_clients(X509* certificate) {
+    return (::X509_get_extension_flags(certificate) & EXFLAG_XKUSAGE) != 0 &&
+           (::X509_get_extended_key_usage(certificate) & XKU_SSL_CLIENT) != 0;
+}
+
+Result<Certificate> describe(X509* certificate) {
+    const X509_NAME* name = ::X509_get_subject_name(certificate);
+    const auto not_before = time_of(::X509_get0_notBefore(certificate));
+    const auto not_after = time_of(::X509_get0_notAfter(certificate));
+    const bool is_sound = (::X509_get_extension_flags(certificate) & EXFLAG_INVALID) == 0;
+    ::ERR_clear_error();
+    if (!not_before || !not_after || !is_sound) {
+        return fail(Code::invalid, "certificate: expected readable times and extensions");
+    }
+    auto text = text_of(name);
+    if (!text) return std::unexpected(text.error());
+    return Certificate{
+        .subject = {.common_name = only_entry(name, NID_commonName),
+                    .organization = only_entry(name, NID_organizationName)},
+        .has_only_subject = ::X509_NAME_entry_count(name) == 2,
+        .serial = serial_of(certificate),
+        .text = std::move(*text),
+        .public_key = public_key_of(certificate),
+        .not_before = *not_before,
+        .not_after = *not_after,
+        .client_auth = is_for_clients(certificate),
+        .is_authority = ::X509_check_ca(certificate) != 0,
+        .has_alternative_names = ::X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1) >= 0,
+    };
+}
+
+/// What is different from what we asked for; empty: nothing.
+std::string difference(const Certificate& certificate, const Key& key, const Subject& wanted,
+                       sys_seconds now) {
+    if (certificate.public_key != key.public_key()) return "expected our key, found another";
+    if (certificate.subject != wanted || !certificate.has_only_subject) {
+        return fmt::format("expected the subject CN={}, O={}, found {:.512}", wanted.common_name,
+                           wanted.organization, certificate.text);
+    }
+    if (!certificate.client_auth) return "expected the extended key usage client auth, found none";
+    if (certificate.is_authority) return "expected no authority, found one";
+    if (certificate.has_alternative_names) return "expected no alternative names, found some";
+    if (now < certificate.not_before) {
+        return fmt::format(
+            "expected it to be valid now, found that it begins at {:%FT%TZ}; check "
+            "this host's clock",
+            certificate.not_before);
+    }
+    if (now >= certificate.not_after) {
+        return fmt::format("expected it to be valid now, found that it ended at {:%FT%TZ}",
+                           certificate.not_after);
+    }
+    return "";
+}
+
+}  // namespace
+
+Result<Certificate> read_certificate(std::string_view pem) {
+    auto certificates = read_certificates(pem);
+    if (!certificates) return std::unexpected(certificates.error());
+    return describe(certificates->front().get());
+}
+
+Result<> check_issued(const Certificate& certificate, const Key& key, const Subject& wanted,
+                      sys_seconds now) {
+    const std::string different = difference(certificate, key, wanted, now);
+    if (different.empty()) return {};
+    return fail(Code::invalid,
+                fmt::format("issued certificate {:.64}: {}", certificate.serial, different));
+}
+
+Result<std::string> read_bundle(std::string_view pem) {
+    auto certificates = read_certificates(pem);
+    if (!certificates) return std::unexpected(certificates.error());
+    const Bio bio(::BIO_new(::BIO_s_mem()));
+    for (const X509Certificate& certificate : *certificates) {
+        if (!bio || ::PEM_write_bio_X509(bio.get(), certificate.get()) != 1) {
+            return openssl_failed("writing a CA bundle");
+        }
+    }
+    return written(bio.get());
+}
+
+}  // namespace kubexm::pki

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+#include "daemon/pki/openssl.hpp"
+
+namespace kubexm::pki {
+
+/// The certificates of a PEM text, at least one. Text around the blocks is skipped; a block of
+/// another kind, one that is damaged or not closed, and one with headers make the whole invalid.
+Result<std::vector<X509Certificate>> read_certificates(std::string_view pem);
+
+}  // namespace kubexm::pki

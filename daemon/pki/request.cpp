@@ -1,0 +1,90 @@
+#include "daemon/pki/request.hpp"
+
+#include <fmt/format.h>
+#include <openssl/pem.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "daemon/base/base64.hpp"
+#include "daemon/base/digest.hpp"
+#include "daemon/pki/openssl.hpp"
+
+namespace kubexm::pki {
+
+namespace {
+
+constexpr std::size_t kMaxName = 512;        // "system:node:" and a name of 253 characters fit
+constexpr std::size_t kHostNameDigits = 16;  // of SHA-256: nobody else's by accident
+
+Result<> check_name(std::string_view what, std::string_view text) {
+    const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f; };
+    if (!text.empty() && text.size() <= kMaxName && std::ranges::all_of(text, is_plain)) return {};
+    return fail(Code::invalid, fmt::format("{} of a certificate request: expected 1 to {} "
+                                           "characters of printable ASCII",
+                                           what, kMaxName));
+}
+
+bool add_name(X509_NAME* name, int nid, std::string_view text) {
+    // As UTF8String, whose length OpenSSL does not limit to the 64 characters that X.520 has for a
+    // common name: the names of nodes can be longer, and the API server takes them.
+    return ::X509_NAME_add_entry_by_NID(name, nid, V_ASN1_UTF8STRING,
+                                        reinterpret_cast<const unsigned char*>(text.data()),
+                                        static_cast<int>(text.size()), -1, 0) == 1;
+}
+
+bool fill(X509_REQ* request, EVP_PKEY* key, const Subject& subject) {
+    X509_NAME* name = ::X509_REQ_get_subject_name(request);
+    return ::X509_REQ_set_version(request, 0) == 1 &&
+           add_name(name, NID_organizationName, subject.organization) &&
+           add_name(name, NID_commonName, subject.common_name) &&
+           ::X509_REQ_set_pubkey(request, key) == 1 &&
+           ::X509_REQ_sign(request, key, ::EVP_sha256()) > 0;
+}
+
+std::string sha512_256(std::string_view bytes) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+    std::size_t size = 0;
+    // Fails only as sha256() does: without memory, or where OpenSSL is broken.
+    if (::EVP_Q_digest(nullptr, "SHA512-256", nullptr, bytes.data(), bytes.size(), hash.data(),
+                       &size) != 1) {
+        throw std::bad_alloc();
+    }
+    return {reinterpret_cast<const char*>(hash.data()), size};
+}
+
+}  // namespace
+
+Result<std::string> make_request(const Key& key, const Subject& subject) {
+    if (auto checked = check_name("common name", subject.common_name); !checked) {
+        return std::unexpected(checked.error());
+    }
+    if (auto checked = check_name("organization", subject.organization); !checked) {
+        return std::unexpected(checked.error());
+    }
+    const X509Request request(::X509_REQ_new());
+    const Bio bio(::BIO_new(::BIO_s_mem()));
+    if (!request || !bio || !fill(request.get(), KeyAccess::of(key), subject) ||
+        ::PEM_write_bio_X509_REQ(bio.get(), request.get()) != 1) {
+        return openssl_failed("making a certificate request");
+    }
+    return written(bio.get());
+}
+
+std::string node_request_name(const Key& key, const Subject& subject,
+                              const std::vector<std::string>& usages) {
+    std::string text;
+    const auto add = [&text](std::string_view part) { text += base64url(part) + "|"; };
+    add(key.public_key());
+    add(subject.common_name);
+    add(subject.organization);
+    for (const std::string& usage : usages) add(usage);
+    return "node-csr-" + base64url(sha512_256(text));
+}
+
+std::string host_request_name(const Key& key, std::string_view host) {
+    return fmt::format("byoh-csr-{}-{}", host, sha256(key.public_key()).substr(0, kHostNameDigits));
+}
+
+}  // namespace kubexm::pki
