@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "api/http/library.hpp"
-#include "daemon/agent/hands_link.hpp"
+#include "daemon/agent/agent.hpp"
 #include "daemon/agent/instance.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/options.hpp"
@@ -32,33 +33,38 @@ Result<config::Config> load_config(const DaemonOptions& options) {
     return config::load(options.config, options.config + ".d");
 }
 
-/// What is said to systemd and to the log about the hands, as it changes.
-class HandsWatch {
-public:
-    HandsWatch(Loop& loop, const config::Config& settings)
-        : link_(loop, settings.hands.socket, fmt::format("kubexmd {}", kVersion),
-                {[this](const Result<>& answer) { on_change(answer); }, [](const wire::Reply&) {}}
-                // nothing is asked yet
-          ) {}
-    void start() { link_.start(); }
+/// Ready in any case: the hands may be busy with a step for minutes, or need a person.
+void say(const Result<>& hands) {
+    const std::string status =
+        hands ? "The hands answer." : "The hands do not answer: " + hands.error().what;
+    notify_systemd(fmt::format("READY=1\nSTATUS={}", status).c_str());
+}
 
-private:
-    /// Ready in any case: the hands may be busy with a step for minutes, or need a person.
-    void on_change(const Result<>& answer) {
-        const std::string now = answer ? "" : answer.error().what;
-        if (!answer && now != trouble_) log::warning("the hands do not answer: " + now);
-        if (answer && !trouble_.empty()) log::notice("the hands answer again");
-        trouble_ = now;
-        say(answer ? "The hands answer." : "The hands do not answer: " + now);
+/// systemd keeps it in memory, for this process alone.
+std::string bootstrap_kubeconfig(const config::Config& settings) {
+    if (!settings.management.bootstrap_kubeconfig.empty()) {
+        return settings.management.bootstrap_kubeconfig;
     }
+    const char* const credentials = std::getenv("CREDENTIALS_DIRECTORY");
+    return credentials == nullptr ? "" : fmt::format("{}/bootstrap-kubeconfig", credentials);
+}
 
-    static void say(const std::string& status) {
-        notify_systemd(fmt::format("READY=1\nSTATUS={}", status).c_str());
-    }
+agent::Agent::Options options_of(const config::Config& settings) {
+    return {.program = fmt::format("kubexmd {}", kVersion),
+            .version = std::string(kVersion),
+            .hands_socket = settings.hands.socket,
+            .state = settings.state,
+            .host_name = settings.host.name,
+            .space = settings.management.space,
+            .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
+            .on_hands = say};
+}
 
-    agent::HandsLink link_;
-    std::string trouble_;
-};
+bool same_but_log(config::Config a, const config::Config& b) {
+    a.log = b.log;
+    a.origins = b.origins;
+    return a == b;
+}
 
 void reload(const DaemonOptions& options, const config::Config& running) {
     notify_systemd("RELOADING=1");
@@ -67,9 +73,9 @@ void reload(const DaemonOptions& options, const config::Config& running) {
         log::error("configuration not taken, the old one stays: " + settings.error().what);
     } else {
         log::set_level(settings->log.level);
-        const bool restart = settings->hands != running.hands || settings->state != running.state;
-        log::notice(restart ? "configuration read again; hands.socket and state need a restart"
-                            : "configuration read again");
+        log::notice(same_but_log(*settings, running)
+                        ? "configuration read again"
+                        : "configuration read again; all but log.level needs a restart");
     }
     notify_systemd("READY=1");
 }
@@ -79,7 +85,8 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     if (!only) return std::unexpected(only.error());
     auto loop = Loop::create();
     if (!loop) return std::unexpected(loop.error());
-    HandsWatch hands(*loop, settings);
+    auto agent = agent::Agent::create(*loop, options_of(settings));
+    if (!agent) return std::unexpected(agent.error());
     auto stop = loop->on_signal(SIGTERM, [&loop] {
         notify_systemd("STOPPING=1");
         loop->stop(0);
@@ -90,7 +97,7 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     if (auto fed = loop->feed_watchdog([] { return true; }); !fed) {
         return std::unexpected(fed.error());
     }
-    hands.start();
+    (*agent)->start();
     return loop->run();
 }
 

@@ -4,8 +4,8 @@
 
 namespace kubexm::agent {
 
-/// How long to wait before the next try: twice as long every time, up to a limit, and never the same on
-/// two hosts.
+/// How long to wait before the next try: twice as long every time, up to a limit, and never the
+/// same on two hosts.
 class Backoff {
 public:
     using Milliseconds = std::chrono::milliseconds;

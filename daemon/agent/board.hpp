@@ -8,8 +8,8 @@
 
 namespace kubexm::agent {
 
-/// Where the one Snapshot hangs. The loop's thread changes it; any thread reads it, and keeps what it
-/// read for as long as it likes.
+/// Where the one Snapshot hangs. The loop's thread changes it; any thread reads it, and keeps what
+/// it read for as long as it likes.
 class Board {
 public:
     explicit Board(model::Snapshot first);

@@ -68,8 +68,9 @@ void CertificateOrder::await() {
 void CertificateOrder::on_request(const nlohmann::json& object) {
     if (object.is_null()) {
         if (!seen_) return;
-        return finish(fail(Code::unavailable, "the certificate request was deleted before it was "
-                                              "answered"));
+        return finish(fail(Code::unavailable,
+                           "the certificate request was deleted before it was "
+                           "answered"));
     }
     seen_ = true;
     auto certificate = kube::issued_certificate(object);
@@ -99,9 +100,8 @@ void CertificateOrder::on_issued(const std::string& certificate) {
 /// Told from outside of our own callbacks: whoever is told may drop us.
 void CertificateOrder::finish(Result<Credential> outcome) {
     watch_.reset();
-    loop_.post(alive_.guard([this, outcome = std::move(outcome)]() mutable {
-        done_(std::move(outcome));
-    }));
+    loop_.post(alive_.guard(
+        [this, outcome = std::move(outcome)]() mutable { done_(std::move(outcome)); }));
 }
 
 }  // namespace kubexm::agent

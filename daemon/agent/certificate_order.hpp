@@ -22,9 +22,9 @@ struct Credential {
     Secret key;               // PEM
 };
 
-/// Asks an API server for a client certificate and waits until somebody approves it. The key is on the
-/// disk before the request is sent, and the request's name follows from the key: whoever is killed
-/// and asks again finds the same request.
+/// Asks an API server for a client certificate and waits until somebody approves it. The key is on
+/// the disk before the request is sent, and the request's name follows from the key: whoever is
+/// killed and asks again finds the same request.
 class CertificateOrder {
 public:
     struct Wish {

@@ -23,8 +23,8 @@ model::Condition is_false(std::string_view type, std::string_view severity, std:
                           std::string message);
 model::Condition is_unknown(std::string_view type, std::string_view reason, std::string message);
 
-/// Puts a condition into a list sorted by type. The time of one that was there with the same status is
-/// kept: it is when the status changed. Whether the list is different now. Pure.
+/// Puts a condition into a list sorted by type. The time of one that was there with the same status
+/// is kept: it is when the status changed. Whether the list is different now. Pure.
 bool put(std::vector<model::Condition>& list, model::Condition condition, std::string_view now);
 
 /// "2026-01-31T12:00:00Z"

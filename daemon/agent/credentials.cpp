@@ -50,7 +50,8 @@ kube::Access copy_of(const kube::Access& access) {
 
 model::CertificateView view_of(const std::string& name, const kube::Access& access) {
     auto read = pki::read_certificate(access.certificate);
-    if (!read) return {.name = name, .subject = "", .serial = "", .not_before = "", .not_after = ""};
+    if (!read)
+        return {.name = name, .subject = "", .serial = "", .not_before = "", .not_after = ""};
     return {.name = name,
             .subject = read->text,
             .serial = read->serial,

@@ -32,10 +32,11 @@ Decision decide_for(const model::HostRecord& host, const HandsState& hands,
                 "the host is assigned; its bootstrap secret is not named yet"};
     }
     if (host.join_mode != "tlsBootstrap") {
-        return {Move::wait, owner, std::string(kJoinModeNotAvailable),
-                fmt::format("joinMode {} is not available yet, only tlsBootstrap: nothing was changed "
-                            "on the host",
-                            host.join_mode.empty() ? "kubeadm" : host.join_mode)};
+        return {
+            Move::wait, owner, std::string(kJoinModeNotAvailable),
+            fmt::format("joinMode {} is not available yet, only tlsBootstrap: nothing was changed "
+                        "on the host",
+                        host.join_mode.empty() ? "kubeadm" : host.join_mode)};
     }
     const bool made = hands.has(owner) && hands.last && hands.last->owner == owner &&
                       hands.last->state == "done" && !is_undo(*hands.last);
@@ -58,20 +59,23 @@ Decision decide(const model::HostRecord& host, const HandsState& hands) {
     if (host.release_asked) return {Move::release, present, "", ""};
     if (!host.machine) {
         if (present.empty()) {
-            return {Move::wait, "", "WaitingForMachineRefToBeAssigned", "no cluster wants this host"};
+            return {Move::wait, "", "WaitingForMachineRefToBeAssigned",
+                    "no cluster wants this host"};
         }
-        return hold(present,
-                    fmt::format("the host is a node for {}, but its ByoHost names no machine and "
-                                "nobody asked for a release: the node stays as it is. Annotate the "
-                                "ByoHost with byoh.infrastructure.cluster.x-k8s.io/unregistering to "
-                                "release it",
-                                present));
+        return hold(
+            present,
+            fmt::format("the host is a node for {}, but its ByoHost names no machine and "
+                        "nobody asked for a release: the node stays as it is. Annotate the "
+                        "ByoHost with byoh.infrastructure.cluster.x-k8s.io/unregistering to "
+                        "release it",
+                        present));
     }
     const std::string wanted = owner_of(*host.machine);
     if (present.empty() || present == wanted) return decide_for(host, hands, wanted);
-    return hold(present, fmt::format("the host is a node for {}, but its ByoHost names machine {} with "
-                                     "uid {}: the node stays as it is until it is released",
-                                     present, host.machine->name, host.machine->uid));
+    return hold(present,
+                fmt::format("the host is a node for {}, but its ByoHost names machine {} with "
+                            "uid {}: the node stays as it is until it is released",
+                            present, host.machine->name, host.machine->uid));
 }
 
 }  // namespace kubexm::agent

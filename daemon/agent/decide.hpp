@@ -14,7 +14,7 @@ namespace kubexm::agent {
 
 /// What the hands say is on this host.
 struct HandsState {
-    std::vector<std::string> owners;       // for whom something is there
+    std::vector<std::string> owners;        // for whom something is there
     std::optional<wire::PlanSummary> last;  // the newest plan
     std::string running_plan;
 
@@ -33,8 +33,8 @@ enum class Move {
 /// What to do, for whom, and why, in the words of the contract.
 struct Decision {
     Move move = Move::wait;
-    std::string owner;    // of what is joined, tended or released
-    std::string reason;   // of the condition that says so; empty where there is none to set
+    std::string owner;   // of what is joined, tended or released
+    std::string reason;  // of the condition that says so; empty where there is none to set
     std::string message;
 
     bool operator==(const Decision&) const = default;
@@ -46,7 +46,8 @@ std::string owner_of(const model::Reference& machine);
 
 inline constexpr std::string_view kJoinModeNotAvailable = "JoinModeNotAvailable";
 
-/// Pure. Destroys on an explicit order only: a machine reference that vanished or changed is not one.
+/// Pure. Destroys on an explicit order only: a machine reference that vanished or changed is not
+/// one.
 Decision decide(const model::HostRecord& host, const HandsState& hands);
 
 }  // namespace kubexm::agent

@@ -28,8 +28,8 @@ std::string first_line(const char* path) {
 
 /// As Go names them, which is what the management cluster compares with.
 std::string architecture_of(std::string_view machine) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNames{{
-        {"x86_64", "amd64"}, {"aarch64", "arm64"}, {"ppc64le", "ppc64le"}, {"s390x", "s390x"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNames{
+        {{"x86_64", "amd64"}, {"aarch64", "arm64"}, {"ppc64le", "ppc64le"}, {"s390x", "s390x"}}};
     for (const auto& [kernel, go] : kNames) {
         if (machine == kernel) return std::string(go);
     }
@@ -46,15 +46,16 @@ bool is_host_name(std::string_view name) {
 }
 
 Result<std::string> host_name(const std::string& configured) {
-    struct utsname kernel {};
+    struct utsname kernel{};
     if (::uname(&kernel) != 0) return from_errno("uname", "this host");
     std::string name = configured.empty() ? kernel.nodename : configured;
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
     if (is_host_name(name)) return name;
-    return fail(Code::invalid,
-                fmt::format("the host is called \"{:.64}\"; expected at most 63 letters, digits, - and "
-                            ".: set host.name in kubexmd.yaml",
-                            name));
+    return fail(
+        Code::invalid,
+        fmt::format("the host is called \"{:.64}\"; expected at most 63 letters, digits, - and "
+                    ".: set host.name in kubexmd.yaml",
+                    name));
 }
 
 }  // namespace
@@ -89,8 +90,8 @@ std::string default_interface_of(std::string_view routes) {
 Result<model::HostFacts> read_facts(const std::string& name) {
     auto called = host_name(name);
     if (!called) return std::unexpected(called.error());
-    struct utsname kernel {};
-    struct sysinfo memory {};
+    struct utsname kernel{};
+    struct sysinfo memory{};
     if (::uname(&kernel) != 0 || ::sysinfo(&memory) != 0) return from_errno("sysinfo", "this host");
     std::string release = read_text("/etc/os-release");
     if (release.empty()) release = read_text("/usr/lib/os-release");

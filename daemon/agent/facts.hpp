@@ -8,9 +8,9 @@
 
 namespace kubexm::agent {
 
-/// What is to be known of this host without any privilege. `name`: what it is called in the management
-/// cluster; empty: its host name, in lower case as Kubernetes wants it. invalid: that is no name that
-/// Kubernetes takes.
+/// What is to be known of this host without any privilege. `name`: what it is called in the
+/// management cluster; empty: its host name, in lower case as Kubernetes wants it. invalid: that is
+/// no name that Kubernetes takes.
 Result<model::HostFacts> read_facts(const std::string& name);
 
 /// All interfaces with their addresses, in the kernel's order.

@@ -9,7 +9,8 @@
 
 namespace kubexm::agent {
 
-/// What the hands say is on this host, asked anew: for decisions, and for whoever looks at the Snapshot.
+/// What the hands say is on this host, asked anew: for decisions, and for whoever looks at the
+/// Snapshot.
 class HandsLook {
 public:
     using Done = std::function<void(const Result<HandsState>&)>;

@@ -10,8 +10,8 @@
 
 namespace kubexm::agent {
 
-/// Questions to the hands, one after the other, each with all its answers. A question that the hands
-/// refuse, or whose answers a broken connection cut off, ends with an error. Loop thread.
+/// Questions to the hands, one after the other, each with all its answers. A question that the
+/// hands refuse, or whose answers a broken connection cut off, ends with an error. Loop thread.
 class HandsTalk {
 public:
     /// Told every answer; after an error there are no more.

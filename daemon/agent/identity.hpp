@@ -15,7 +15,7 @@ namespace kubexm::agent {
 class Identity {
 public:
     struct Options {
-        std::string host;  // becomes CN=byoh:host:<host>
+        std::string host;                  // becomes CN=byoh:host:<host>
         std::string bootstrap_kubeconfig;  // path of the file; may be missing
     };
     struct Listener {

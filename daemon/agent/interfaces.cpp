@@ -52,8 +52,7 @@ void take(model::Interface& link, const ifaddrs& entry) {
             link.mac = mac_of(entry);
             break;
         case AF_INET:
-            link.addresses.push_back(in_network(AF_INET,
-                                                as<sockaddr_in>(entry.ifa_addr).sin_addr,
+            link.addresses.push_back(in_network(AF_INET, as<sockaddr_in>(entry.ifa_addr).sin_addr,
                                                 as<sockaddr_in>(entry.ifa_netmask).sin_addr));
             break;
         case AF_INET6:

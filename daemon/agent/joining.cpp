@@ -42,10 +42,11 @@ Result<std::uint32_t> minor_of(const std::string& version) {
     const char* const first = version.data() + std::min(version.size(), kMajor.size());
     const auto read = std::from_chars(first, version.data() + version.size(), minor);
     if (version.starts_with(kMajor) && read.ec == std::errc()) return minor;
-    return fail(Code::invalid,
-                fmt::format("the ByoHost's annotation k8sversion is \"{:.32}\"; expected a version such "
-                            "as v1.34.1: set spec.version of the Machine",
-                            version));
+    return fail(
+        Code::invalid,
+        fmt::format("the ByoHost's annotation k8sversion is \"{:.32}\"; expected a version such "
+                    "as v1.34.1: set spec.version of the Machine",
+                    version));
 }
 
 Joining::Joining(World& world, kube::Api& management, std::string management_ca,
@@ -59,18 +60,17 @@ Joining::Joining(World& world, kube::Api& management, std::string management_ca,
 
 void Joining::start() {
     const model::Reference& secret = *host_.bootstrap_secret;
-    call_ = management_.get(
-        kube::secret_path(secret.space, secret.name),
-        [this](const kube::Answer<nlohmann::json>& answer) { on_secret(answer); });
+    call_ =
+        management_.get(kube::secret_path(secret.space, secret.name),
+                        [this](const kube::Answer<nlohmann::json>& answer) { on_secret(answer); });
 }
 
 void Joining::on_secret(const kube::Answer<nlohmann::json>& secret) {
     if (!secret) return finish(std::unexpected(secret.error().error));
-    auto material =
-        kube::material_from_secret(*secret, management_.server(), management_ca_);
+    auto material = kube::material_from_secret(*secret, management_.server(), management_ca_);
     if (!material) {
-        return finish(during(fmt::format("secret {}", host_.bootstrap_secret->name),
-                             material.error()));
+        return finish(
+            during(fmt::format("secret {}", host_.bootstrap_secret->name), material.error()));
     }
     for (const std::string& note : material->notes) log::notice(note);
     wishes_ = std::move(material->kubelet);

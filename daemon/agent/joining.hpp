@@ -13,8 +13,8 @@
 
 namespace kubexm::agent {
 
-/// The way of an assignment to a running kubelet: its secret, the node's certificate, the plan. Whether
-/// the Node is what it should be is seen by others.
+/// The way of an assignment to a running kubelet: its secret, the node's certificate, the plan.
+/// Whether the Node is what it should be is seen by others.
 class Joining {
 public:
     using Done = std::move_only_function<void(Result<>)>;

@@ -13,8 +13,8 @@
 
 namespace kubexm::agent {
 
-/// This host's place in the management cluster: its identity there, its ByoHost, and what that says, as
-/// it changes.
+/// This host's place in the management cluster: its identity there, its ByoHost, and what that
+/// says, as it changes.
 class Management {
 public:
     using OnHost = std::function<void(const model::HostRecord&)>;

@@ -36,7 +36,8 @@ void NodeCredential::start(kube::Access bootstrap) {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     auto kept = kept_access(world_.store, file_of(owner_), now);
     if (!kept) return finish(std::unexpected(kept.error()));
-    if (std::optional<kube::Access>& access = *kept; access && access->server == bootstrap_.server) {
+    if (std::optional<kube::Access>& access = *kept;
+        access && access->server == bootstrap_.server) {
         return prove(*std::move(access));
     }
     order();
@@ -80,20 +81,20 @@ void NodeCredential::on_proof(const kube::Answer<nlohmann::json>& node) {
     if (node) {
         const model::NodeRecord found = kube::node_from_json(*node);
         if (!found.machine_id.empty() && found.machine_id != here) {
-            return finish(fail(
-                Code::conflict,
-                fmt::format("there is a Node {} of another machine: its machine-id is {}, ours is {}. "
-                            "If that machine is gone: kubectl delete node {}",
-                            world_.facts.name, found.machine_id, here, world_.facts.name)));
+            return finish(
+                fail(Code::conflict,
+                     fmt::format(
+                         "there is a Node {} of another machine: its machine-id is {}, ours is {}. "
+                         "If that machine is gone: kubectl delete node {}",
+                         world_.facts.name, found.machine_id, here, world_.facts.name)));
         }
     }
     finish(*std::move(access_));
 }
 
 void NodeCredential::finish(Result<kube::Access> outcome) {
-    world_.loop.post(alive_.guard([this, outcome = std::move(outcome)]() mutable {
-        done_(std::move(outcome));
-    }));
+    world_.loop.post(alive_.guard(
+        [this, outcome = std::move(outcome)]() mutable { done_(std::move(outcome)); }));
 }
 
 }  // namespace kubexm::agent

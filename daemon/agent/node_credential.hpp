@@ -12,8 +12,8 @@
 
 namespace kubexm::agent {
 
-/// The certificate of the node: kept from an earlier try, or asked for with the bootstrap credentials;
-/// in either case tried on the API server before anything is built on it.
+/// The certificate of the node: kept from an earlier try, or asked for with the bootstrap
+/// credentials; in either case tried on the API server before anything is built on it.
 class NodeCredential {
 public:
     using Done = std::move_only_function<void(Result<kube::Access>)>;

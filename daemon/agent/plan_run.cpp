@@ -62,8 +62,8 @@ void PlanRun::apply(const model::Plan& plan, std::vector<std::string> digests,
 void PlanRun::undo(const std::string& owner) {
     const std::string id = new_plan_id("undo");
     world_.board.change([&](model::Snapshot& now) {
-        now.plan = model::PlanView{
-            .id = id, .hash = "", .state = "proposed", .error = "", .steps = {}};
+        now.plan =
+            model::PlanView{.id = id, .hash = "", .state = "proposed", .error = "", .steps = {}};
     });
     hand_over(wire::Undo{id, owner}, {});
 }
@@ -86,11 +86,10 @@ void PlanRun::follow(const std::string& id) {
         }
         now.plan->state = "running";
     });
-    world_.reports.ask(wire::Follow{id}, {},
-                       alive_.guard([this](const Result<wire::Reply>& reply) {
-                           if (!reply) return finish(std::unexpected(reply.error()));
-                           on_report(*reply);
-                       }));
+    world_.reports.ask(wire::Follow{id}, {}, alive_.guard([this](const Result<wire::Reply>& reply) {
+        if (!reply) return finish(std::unexpected(reply.error()));
+        on_report(*reply);
+    }));
 }
 
 void PlanRun::on_report(const wire::Reply& reply) {
@@ -113,8 +112,7 @@ void PlanRun::on_report(const wire::Reply& reply) {
 
 /// Told from outside of our own callbacks: whoever is told may drop us.
 void PlanRun::finish(Result<> outcome) {
-    world_.loop.post(
-        alive_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
+    world_.loop.post(alive_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
 }
 
 }  // namespace kubexm::agent

@@ -13,7 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 using model::Phase;
 
-/// Whether the management cluster asks for the same as before; what we report ourselves does not count.
+/// Whether the management cluster asks for the same as before; what we report ourselves does not
+/// count.
 bool same_orders(model::HostRecord a, const model::HostRecord& b) {
     a.resource_version = b.resource_version;
     a.conditions = b.conditions;
@@ -124,8 +125,8 @@ void Reconciler::show(const Decision& decision) {
     });
     if (decision.reason.empty()) return;
     const bool calm = decision.move == Move::wait;
-    reporter_.set(is_false(kBootstrapped, calm ? "Info" : "Warning", decision.reason,
-                           decision.message));
+    reporter_.set(
+        is_false(kBootstrapped, calm ? "Info" : "Warning", decision.reason, decision.message));
 }
 
 void Reconciler::begin(const Decision& decision) {
@@ -149,7 +150,8 @@ void Reconciler::join() {
         follow_ = std::make_unique<PlanRun>(world_, after);
         return follow_->follow(hands_->running_plan);
     }
-    joining_ = std::make_unique<Joining>(world_, management_.api(), management_.ca(), *host_, after);
+    joining_ =
+        std::make_unique<Joining>(world_, management_.api(), management_.ca(), *host_, after);
     joining_->start();
 }
 
@@ -166,8 +168,8 @@ void Reconciler::on_node(const Result<model::NodeRecord>& node) {
     crash_point("node.ready");
     world_.board.set(is_true(kNodeReady, fmt::format("Node {} is Ready", world_.facts.name)));
     world_.board.change([](model::Snapshot& now) { now.phase = Phase::joined; });
-    reporter_.set(is_true(kInstalled, fmt::format("kubelet {}, {}", node->kubelet_version,
-                                                  node->runtime_version)));
+    reporter_.set(is_true(
+        kInstalled, fmt::format("kubelet {}, {}", node->kubelet_version, node->runtime_version)));
     reporter_.set(is_true(kBootstrapped, fmt::format("Node {} with machine-id {} was seen Ready",
                                                      world_.facts.name, node->machine_id)));
 }

@@ -16,8 +16,8 @@
 
 namespace kubexm::agent {
 
-/// Brings this host to where its ByoHost wants it: looks, decides, and lets one activity at a time do
-/// it. Everything is decided again from what is there whenever something changed or failed.
+/// Brings this host to where its ByoHost wants it: looks, decides, and lets one activity at a time
+/// do it. Everything is decided again from what is there whenever something changed or failed.
 class Reconciler {
 public:
     Reconciler(World& world, Management& management);

@@ -39,17 +39,17 @@ void Registration::update() {
 }
 
 void Registration::report_facts() {
-    call_ = api_.merge_patch(kube::host_status_path(space_, facts_.name),
-                             kube::facts_patch(facts_, read_interfaces()),
-                             [this](const Answer& answer) { go_on(answer, &Registration::finish); });
+    call_ = api_.merge_patch(
+        kube::host_status_path(space_, facts_.name), kube::facts_patch(facts_, read_interfaces()),
+        [this](const Answer& answer) { go_on(answer, &Registration::finish); });
 }
 
 void Registration::go_on(const Answer& answer, void (Registration::*next)()) {
     if (answer) return (this->*next)();
     listener_.on_trouble(answer.error());
-    auto timer = loop_.after(std::max<std::chrono::milliseconds>(backoff_.next(),
-                                                                 answer.error().retry_after),
-                             [this] { start(); });
+    auto timer = loop_.after(
+        std::max<std::chrono::milliseconds>(backoff_.next(), answer.error().retry_after),
+        [this] { start(); });
     if (timer) retry_ = *std::move(timer);
 }
 

@@ -10,8 +10,8 @@
 
 namespace kubexm::agent {
 
-/// Makes the ByoHost of this host where there is none, and brings what it says of the host up to date.
-/// Tried again for as long as it takes.
+/// Makes the ByoHost of this host where there is none, and brings what it says of the host up to
+/// date. Tried again for as long as it takes.
 class Registration {
 public:
     struct Listener {

@@ -15,9 +15,10 @@ namespace {
 
 /// Who has to, where this host may not.
 std::string left_behind(const std::string& node, const std::string& why) {
-    return fmt::format("Node {} is still there ({}): an administrator has to run kubectl delete node "
-                       "{}, or allow nodes to delete themselves (manifests/node-self-delete.yaml)",
-                       node, why, node);
+    return fmt::format(
+        "Node {} is still there ({}): an administrator has to run kubectl delete node "
+        "{}, or allow nodes to delete themselves (/usr/share/kubexm/manifests/node-self-delete.yaml)",
+        node, why, node);
 }
 
 }  // namespace
@@ -26,7 +27,8 @@ Releasing::Releasing(World& world, std::string owner, Done done)
     : world_(world), owner_(std::move(owner)), done_(std::move(done)) {}
 
 void Releasing::start() {
-    run_ = std::make_unique<PlanRun>(world_, [this](const Result<>& outcome) { on_undone(outcome); });
+    run_ =
+        std::make_unique<PlanRun>(world_, [this](const Result<>& outcome) { on_undone(outcome); });
     run_->undo(owner_);
 }
 
@@ -55,17 +57,17 @@ void Releasing::look_for_node() {
 void Releasing::delete_node(const model::NodeRecord& node) {
     const std::string& name = world_.facts.name;
     if (node.machine_id != world_.facts.machine_id) return forget("");  // another machine's by now
-    call_ = api_->remove(kube::node_path(name), kube::only_this_node(node),
-                         [this](const kube::Answer<nlohmann::json>& answer) {
-                             if (answer || answer.error().error.code == Code::not_found) {
-                                 return forget("");
-                             }
-                             const Error& error = answer.error().error;
-                             forget(left_behind(world_.facts.name,
-                                                error.code == Code::denied
-                                                    ? "this host may not delete it"
-                                                    : error.what));
-                         });
+    call_ =
+        api_->remove(kube::node_path(name), kube::only_this_node(node),
+                     [this](const kube::Answer<nlohmann::json>& answer) {
+                         if (answer || answer.error().error.code == Code::not_found) {
+                             return forget("");
+                         }
+                         const Error& error = answer.error().error;
+                         forget(left_behind(world_.facts.name, error.code == Code::denied
+                                                                   ? "this host may not delete it"
+                                                                   : error.what));
+                     });
 }
 
 void Releasing::forget(std::string about_node) {

@@ -11,8 +11,8 @@
 
 namespace kubexm::agent {
 
-/// Gives the host back: undo from the ledger, then the Node object where the node may delete it, then
-/// the credentials. The ByoHost is freed by others, after this.
+/// Gives the host back: undo from the ledger, then the Node object where the node may delete it,
+/// then the credentials. The ByoHost is freed by others, after this.
 class Releasing {
 public:
     /// What became of the Node object, in words for the ByoHost's condition.

@@ -74,11 +74,10 @@ void Reporter::free_host(const std::vector<model::Condition>& conditions,
     if (api_ == nullptr || !host_) return done(false);
     for (const model::Condition& condition : conditions) note(condition);
     writing_ = true;
-    call_ = api_->merge_patch(kube::host_status_path(world_.space, world_.facts.name),
-                              kube::released_status_patch(*host_, ours_),
-                              [this, done = std::move(done)](const Answer& answer) {
-                                  on_status_freed(answer, done);
-                              });
+    call_ = api_->merge_patch(
+        kube::host_status_path(world_.space, world_.facts.name),
+        kube::released_status_patch(*host_, ours_),
+        [this, done = std::move(done)](const Answer& answer) { on_status_freed(answer, done); });
 }
 
 void Reporter::on_status_freed(const Answer& answer, std::function<void(bool)> done) {

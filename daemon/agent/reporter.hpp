@@ -11,8 +11,8 @@
 
 namespace kubexm::agent {
 
-/// Brings the conditions of the contract into the ByoHost, and frees it. Writes only what differs, only
-/// to the version that was read, and again when somebody was faster.
+/// Brings the conditions of the contract into the ByoHost, and frees it. Writes only what differs,
+/// only to the version that was read, and again when somebody was faster.
 class Reporter {
 public:
     explicit Reporter(World& world);
@@ -21,8 +21,8 @@ public:
     void on_host(kube::Api& api, const model::HostRecord& host);
     /// Set in the Snapshot at once, in the ByoHost as soon as that works.
     void set(const model::Condition& condition);
-    /// The host is free, as `conditions` say: in the two patches of the contract. `done` tells whether
-    /// both are through; where somebody was faster, they are not.
+    /// The host is free, as `conditions` say: in the two patches of the contract. `done` tells
+    /// whether both are through; where somebody was faster, they are not.
     void free_host(const std::vector<model::Condition>& conditions, std::function<void(bool)> done);
 
 private:

@@ -19,13 +19,14 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
 constexpr mode_t kOthers = 0077;
 
 Result<> check(int fd, const std::string& path) {
-    struct stat found {};
+    struct stat found{};
     if (::fstat(fd, &found) != 0) return from_errno("stat", path);
     if (!S_ISREG(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & kOthers) != 0) {
-        return fail(Code::denied,
-                    fmt::format("{}: expected a file that only user {} can read, found mode {:04o} of "
-                                "user {}: remove it, and credentials are asked for anew",
-                                path, ::geteuid(), found.st_mode & 07777U, found.st_uid));
+        return fail(
+            Code::denied,
+            fmt::format("{}: expected a file that only user {} can read, found mode {:04o} of "
+                        "user {}: remove it, and credentials are asked for anew",
+                        path, ::geteuid(), found.st_mode & 07777U, found.st_uid));
     }
     return {};
 }

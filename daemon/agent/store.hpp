@@ -25,7 +25,8 @@ public:
     Result<> remove(const std::string& name) const;
 
 private:
-    Store(Fd directory, std::string path) : directory_(std::move(directory)), path_(std::move(path)) {}
+    Store(Fd directory, std::string path)
+        : directory_(std::move(directory)), path_(std::move(path)) {}
     std::string path_of(const std::string& name) const { return path_ + "/" + name; }
 
     Fd directory_;

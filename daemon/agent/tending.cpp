@@ -31,8 +31,8 @@ Result<> verify(const model::NodeRecord& node, const model::HostFacts& facts) {
         return good;
     }
     if (node.ready == model::Truth::yes) return {};
-    return fail(Code::unavailable, fmt::format("Node {} is not Ready: {}", facts.name,
-                                               printable(node.ready_message)));
+    return fail(Code::unavailable,
+                fmt::format("Node {} is not Ready: {}", facts.name, printable(node.ready_message)));
 }
 
 Tending::Tending(World& world, std::string owner, OnNode on_node)
@@ -70,7 +70,8 @@ void Tending::on_object(const nlohmann::json& object) {
                                                           world_.facts.name, api_->server())));
     }
     const model::NodeRecord node = kube::node_from_json(object);
-    if (auto good = verify(node, world_.facts); !good) return on_node_(std::unexpected(good.error()));
+    if (auto good = verify(node, world_.facts); !good)
+        return on_node_(std::unexpected(good.error()));
     on_node_(node);
 }
 

@@ -16,9 +16,42 @@ struct HandsLink {
     static void fields(auto& self, auto&& visit) { visit("socket", self.socket, socket_path); }
 };
 
+/// The cluster that says which cluster this host belongs to.
+struct Management {
+    std::string bootstrap_kubeconfig;  // empty: systemd's credential "bootstrap-kubeconfig"
+    std::string space = "default";     // of the ByoHost
+
+    bool operator==(const Management&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("bootstrap_kubeconfig", self.bootstrap_kubeconfig, path_or_nothing);
+        visit("namespace", self.space, namespace_name);
+    }
+};
+
+struct Host {
+    std::string name;  // empty: the host name
+
+    bool operator==(const Host&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("name", self.name, host_name_or_nothing); }
+};
+
+struct LocalApi {
+    std::string listen = "127.0.0.1:10240";
+    std::string socket = "/run/kubexm/kubexmd.sock";
+
+    bool operator==(const LocalApi&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("listen", self.listen, loopback_address);
+        visit("socket", self.socket, socket_path);
+    }
+};
+
 /// What kubexmd is told by /etc/kubexm/kubexmd.yaml and kubexmd.yaml.d. Nothing in it is secret.
 struct Config {
     LogSettings log;
+    Management management;
+    Host host;
+    LocalApi api;
     HandsLink hands;
     std::string state = "/var/lib/kubexm";
     Origins origins;
@@ -26,6 +59,9 @@ struct Config {
     bool operator==(const Config&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("log", self.log);
+        visit("management", self.management);
+        visit("host", self.host);
+        visit("api", self.api);
         visit("hands", self.hands);
         visit("state", self.state, absolute_path);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 
 #include "daemon/model/denied_sysctls.hpp"
@@ -37,6 +38,20 @@ bool all_parts(std::string_view text, char separator, Use use) {
     }
 }
 
+/// One part of a DNS name, as Kubernetes names things.
+bool is_dns_label(std::string_view text) {
+    const auto plain = [](char c) { return kLower.contains(c) || kDigits.contains(c) || c == '-'; };
+    return !text.empty() && text.size() <= 63 && std::ranges::all_of(text, plain) &&
+           text.front() != '-' && text.back() != '-';
+}
+
+bool is_port(std::string_view text) {
+    unsigned port = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, port);
+    return read.ec == std::errc() && read.ptr == end && port > 0 && port <= 65535;
+}
+
 bool is_path_part(std::string_view part) {
     return !part.empty() && part != "." && part != ".." && part.size() <= 255 &&
            std::ranges::none_of(part, [](char c) { return c >= 0 && c < 0x20; });
@@ -48,6 +63,27 @@ std::string_view absolute_path(std::string_view text) {
     const bool right =
         text.starts_with('/') && text.size() < 4096 && all_parts(text.substr(1), '/', is_path_part);
     return right ? "" : "an absolute path without //, ., .. and / at its end";
+}
+
+std::string_view path_or_nothing(std::string_view text) {
+    return text.empty() ? "" : absolute_path(text);
+}
+
+std::string_view host_name_or_nothing(std::string_view text) {
+    const bool right = text.empty() || (text.size() <= 63 && all_parts(text, '.', is_dns_label));
+    return right ? "" : "at most 63 lower-case letters, digits, - and .";
+}
+
+std::string_view namespace_name(std::string_view text) {
+    return is_dns_label(text) ? "" : "a namespace: lower-case letters, digits and -";
+}
+
+std::string_view loopback_address(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    const std::string_view host = text.substr(0, colon);
+    const bool right = colon != std::string_view::npos &&
+                       (host == "127.0.0.1" || host == "[::1]") && is_port(text.substr(colon + 1));
+    return right ? "" : "127.0.0.1:PORT or [::1]:PORT: the API is for this host only";
 }
 
 std::string_view socket_path(std::string_view text) {

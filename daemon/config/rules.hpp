@@ -16,6 +16,13 @@ std::string_view user_name(std::string_view text);
 /// A unit's whole name, not a pattern: "kubelet.service".
 std::string_view unit_name(std::string_view text);
 std::string_view module_name(std::string_view text);
+/// "" where the default is found out at run time.
+std::string_view path_or_nothing(std::string_view text);
+std::string_view host_name_or_nothing(std::string_view text);
+/// Of a cluster: lower-case letters, digits and "-".
+std::string_view namespace_name(std::string_view text);
+/// An address of this host that nobody else reaches, and a port: "127.0.0.1:10240", "[::1]:10240".
+std::string_view loopback_address(std::string_view text);
 /// A directory below /opt/kubexm.
 std::string_view component_name(std::string_view text);
 

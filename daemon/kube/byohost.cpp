@@ -28,9 +28,9 @@ Result<std::optional<model::Reference>> reference_at(const json& object, const c
     model::Reference reference{text_at(found, {"namespace"}), text_at(found, {"name"}),
                                text_at(found, {"uid"})};
     if (reference.name.empty() || reference.space.empty()) {
-        return fail(Code::invalid, fmt::format("{}.{}: expected a namespace and a name, found {}",
-                                               part, member, reference.name.empty() ? "no name"
-                                                                                    : "no namespace"));
+        return fail(Code::invalid,
+                    fmt::format("{}.{}: expected a namespace and a name, found {}", part, member,
+                                reference.name.empty() ? "no name" : "no namespace"));
     }
     return reference;
 }
@@ -110,8 +110,10 @@ json merged(const std::vector<Condition>& theirs, const std::vector<Condition>& 
 }
 
 json to_json(const model::Interface& link) {
-    return {{"networkInterfaceName", link.name}, {"macAddr", link.mac},
-            {"ipAddrs", link.addresses},         {"connected", link.up},
+    return {{"networkInterfaceName", link.name},
+            {"macAddr", link.mac},
+            {"ipAddrs", link.addresses},
+            {"connected", link.up},
             {"isDefault", link.is_default}};
 }
 

@@ -26,8 +26,8 @@ nlohmann::json capacity_patch(const model::HostFacts& facts);
 nlohmann::json facts_patch(const model::HostFacts& facts,
                            const std::vector<model::Interface>& interfaces);
 
-/// The conditions of `record` with ours in the place of those of the same type; others stay. The patch
-/// only takes effect on the version of the host that was read.
+/// The conditions of `record` with ours in the place of those of the same type; others stay. The
+/// patch only takes effect on the version of the host that was read.
 nlohmann::json conditions_patch(const model::HostRecord& record,
                                 const std::vector<model::Condition>& ours);
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-// Reading what an API server sent: nothing is expected to be there, or to be of its type. Private to
-// the room.
+// Reading what an API server sent: nothing is expected to be there, or to be of its type. Private
+// to the room.
 
 namespace kubexm::kube {
 
@@ -17,6 +17,7 @@ const nlohmann::json& at(const nlohmann::json& object, std::initializer_list<con
 std::string text_at(const nlohmann::json& object, std::initializer_list<const char*> path);
 
 /// Whether a map of texts has a key that may hold dots and slashes: labels, annotations.
-bool has_key(const nlohmann::json& object, std::initializer_list<const char*> path, const char* key);
+bool has_key(const nlohmann::json& object, std::initializer_list<const char*> path,
+             const char* key);
 
 }  // namespace kubexm::kube

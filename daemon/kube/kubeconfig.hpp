@@ -25,7 +25,8 @@ struct Access {
 /// elsewhere.
 Result<Access> access_from_kubeconfig(std::string_view yaml);
 
-/// A kubeconfig with the client certificate of `access`, which access_from_kubeconfig() and kubectl read.
+/// A kubeconfig with the client certificate of `access`, which access_from_kubeconfig() and kubectl
+/// read.
 Secret kubeconfig_of(const Access& access);
 
 }  // namespace kubexm::kube

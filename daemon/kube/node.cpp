@@ -41,7 +41,8 @@ model::NodeRecord node_from_json(const json& object) {
 }
 
 json only_this_node(const model::NodeRecord& node) {
-    return {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", node.uid}}}};
+    return {
+        {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", node.uid}}}};
 }
 
 }  // namespace kubexm::kube

@@ -25,11 +25,10 @@ Result<std::string> issued_certificate(const json& object) {
     for (const json& condition : conditions.is_array() ? conditions : json::array()) {
         const std::string type = text_at(condition, {"type"});
         if (type != "Denied" && type != "Failed") continue;
-        return fail(Code::denied,
-                    fmt::format("certificate request {} is {}: {} {}",
-                                printable(text_at(object, {"metadata", "name"})), type,
-                                printable(text_at(condition, {"reason"})),
-                                printable(text_at(condition, {"message"}))));
+        return fail(Code::denied, fmt::format("certificate request {} is {}: {} {}",
+                                              printable(text_at(object, {"metadata", "name"})),
+                                              type, printable(text_at(condition, {"reason"})),
+                                              printable(text_at(condition, {"message"}))));
     }
     const std::string encoded = text_at(object, {"status", "certificate"});
     if (encoded.empty()) return std::string();

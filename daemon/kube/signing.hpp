@@ -23,8 +23,8 @@ struct SigningRequest {
 
 nlohmann::json to_json(const SigningRequest& request);
 
-/// The certificate in PEM once it is issued, empty while it is not. denied: somebody said no, or the
-/// signer failed; with what they said.
+/// The certificate in PEM once it is issued, empty while it is not. denied: somebody said no, or
+/// the signer failed; with what they said.
 Result<std::string> issued_certificate(const nlohmann::json& object);
 
 }  // namespace kubexm::kube

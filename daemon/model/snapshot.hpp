@@ -13,8 +13,8 @@
 
 namespace kubexm::model {
 
-// Everything kubexmd says about itself and this host, at one instant. The API, the page, the command
-// line and the log read this and nothing else. Times are RFC 3339 in UTC, to the second.
+// Everything kubexmd says about itself and this host, at one instant. The API, the page, the
+// command line and the log read this and nothing else. Times are RFC 3339 in UTC, to the second.
 
 /// How far the host is on its way to a node and back. api/openapi.yaml tells users what each means.
 enum class Phase {

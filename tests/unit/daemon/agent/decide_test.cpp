@@ -1,0 +1,119 @@
+#include "daemon/agent/decide.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kubexm::agent {
+namespace {
+
+using testing::HasSubstr;
+
+const model::Reference kMachine{"default", "workers-1", "u1"};
+
+model::HostRecord assigned() {
+    model::HostRecord host;
+    host.machine = kMachine;
+    host.bootstrap_secret = {"default", "workers-1-tls-bootstrap", ""};
+    host.join_mode = "tlsBootstrap";
+    return host;
+}
+
+wire::PlanSummary plan(const std::string& id, const std::string& owner, const std::string& state) {
+    return {id, "", owner, state, "", 0, 0};
+}
+
+HandsState with_node_for(const std::string& owner) {
+    return {{owner}, plan("join-1", owner, "done"), ""};
+}
+
+TEST(Decide, AFreeHostWaits) {
+    const Decision decision = decide({}, {});
+    EXPECT_EQ(decision.move, Move::wait);
+    EXPECT_EQ(decision.reason, "WaitingForMachineRefToBeAssigned");
+}
+
+TEST(Decide, AnAssignedHostJoins) {
+    const Decision decision = decide(assigned(), {});
+    EXPECT_EQ(decision.move, Move::join);
+    EXPECT_EQ(decision.owner, "machine-u1");
+}
+
+TEST(Decide, TheFirstPatchOfAnAttachIsNoOrderYet) {
+    model::HostRecord host = assigned();
+    host.machine.reset();
+    EXPECT_EQ(decide(host, {}).move, Move::wait);
+}
+
+TEST(Decide, WaitsForTheSecretToBeNamed) {
+    model::HostRecord host = assigned();
+    host.bootstrap_secret.reset();
+    EXPECT_EQ(decide(host, {}).reason, "BootstrapDataSecretUnavailable");
+}
+
+TEST(Decide, SaysThatKubeadmModeIsNotThereYet) {
+    for (const std::string mode : {"", "kubeadm", "magic"}) {
+        model::HostRecord host = assigned();
+        host.join_mode = mode;
+        EXPECT_EQ(decide(host, {}).move, Move::wait) << mode;
+        EXPECT_EQ(decide(host, {}).reason, kJoinModeNotAvailable) << mode;
+    }
+}
+
+TEST(Decide, ANodeThatIsMadeIsTended) {
+    EXPECT_EQ(decide(assigned(), with_node_for("machine-u1")).move, Move::tend);
+}
+
+TEST(Decide, ANodeThatIsHalfMadeIsFinished) {
+    for (const std::string state : {"running", "failed", "cancelled"}) {
+        const HandsState hands{{"machine-u1"}, plan("join-1", "machine-u1", state), ""};
+        EXPECT_EQ(decide(assigned(), hands).move, Move::join) << state;
+    }
+    const HandsState half_undone{{"machine-u1"}, plan("undo-1", "machine-u1", "done"), ""};
+    EXPECT_EQ(decide(assigned(), half_undone).move, Move::join);
+}
+
+TEST(Decide, PausedIsPausedEvenWhereAReleaseIsAsked) {
+    model::HostRecord host = assigned();
+    host.paused = host.release_asked = true;
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::leave_alone);
+}
+
+TEST(Decide, AReleaseIsForWhatIsThere) {
+    model::HostRecord host = assigned();
+    host.release_asked = true;
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).owner, "machine-u1");
+    host.machine.reset();  // the second patch of a release
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::release);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).owner, "machine-u1");
+}
+
+TEST(Decide, APlanThatHasLeftNothingYetIsReleasedToo) {
+    model::HostRecord host = assigned();
+    host.release_asked = true;
+    const HandsState hands{{}, plan("join-1", "machine-u1", "running"), "join-1"};
+    EXPECT_EQ(decide(host, hands).owner, "machine-u1");
+}
+
+TEST(Decide, NothingIsWipedOnInference) {
+    model::HostRecord host = assigned();
+    host.machine.reset();
+    const Decision vanished = decide(host, with_node_for("machine-u1"));
+    EXPECT_EQ(vanished.move, Move::hold);
+    EXPECT_THAT(vanished.message, HasSubstr("unregistering"));
+    host.machine = model::Reference{"default", "workers-2", "u2"};
+    const Decision changed = decide(host, with_node_for("machine-u1"));
+    EXPECT_EQ(changed.move, Move::hold);
+    EXPECT_THAT(changed.message, HasSubstr("workers-2"));
+}
+
+TEST(Decide, WhatOthersHaveOnTheHostIsNoneOfItsBusiness) {
+    const HandsState hands{{"example"}, plan("p1", "example", "done"), ""};
+    EXPECT_EQ(decide({}, hands).move, Move::wait);
+    EXPECT_EQ(decide(assigned(), hands).move, Move::join);
+    model::HostRecord host = assigned();
+    host.release_asked = true;
+    EXPECT_EQ(decide(host, hands).owner, "");
+}
+
+}  // namespace
+}  // namespace kubexm::agent

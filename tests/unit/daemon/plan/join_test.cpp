@@ -1,0 +1,107 @@
+#include "daemon/plan/join.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace kubexm::plan {
+namespace {
+
+using model::Step;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+model::NodeJoin example() {
+    return {.owner = "machine-1",
+            .node_name = "h1",
+            .provider_id = "byoh://h1",
+            .server = "https://10.0.0.1:6443",
+            .minor = 34,
+            .ca_digest = std::string(64, 'a'),
+            .certificate_digest = std::string(64, 'b'),
+            .certificate_serial = "0a1b",
+            .kubelet = {.cluster_dns = {"10.96.0.10"}},
+            .labels = {{"site", "a"}, {"node-role.kubernetes.io/worker", ""}},
+            .taints = {}};
+}
+
+template <typename T>
+std::vector<T> steps_of(const model::Plan& plan) {
+    std::vector<T> found;
+    for (const Step& step : plan.steps) {
+        if (const auto* typed = std::get_if<T>(&step)) found.push_back(*typed);
+    }
+    return found;
+}
+
+template <typename T>
+std::size_t first_of(const model::Plan& plan) {
+    const auto is_it = [](const Step& step) { return std::holds_alternative<T>(step); };
+    return static_cast<std::size_t>(std::ranges::find_if(plan.steps, is_it) - plan.steps.begin());
+}
+
+model::UnitState kubelet_of(const model::Plan& plan) { return steps_of<model::UnitState>(plan).at(0); }
+
+TEST(JoinPlan, IsForItsOwnerAndEndsWithARunningKubelet) {
+    const model::Plan plan = make_join(example(), "join-1");
+    EXPECT_EQ(plan.id, "join-1");
+    EXPECT_EQ(plan.owner, "machine-1");
+    ASSERT_TRUE(std::holds_alternative<model::UnitState>(plan.steps.back()));
+    EXPECT_EQ(kubelet_of(plan).name, "kubelet.service");
+    EXPECT_EQ(kubelet_of(plan).active, true);
+    EXPECT_EQ(kubelet_of(plan).enabled, true);
+}
+
+TEST(JoinPlan, ClaimsBeforeItMakesAnything) {
+    // Undo goes the other way: what was claimed first is given back last.
+    const model::Plan plan = make_join(example(), "join-1");
+    EXPECT_LT(first_of<model::Claim>(plan), first_of<model::Directory>(plan));
+    EXPECT_LT(first_of<model::ByProducts>(plan), first_of<model::RenderedFile>(plan));
+}
+
+TEST(JoinPlan, NamesSecretsByDigestOnly) {
+    const auto secrets = steps_of<model::SecretFile>(make_join(example(), "join-1"));
+    ASSERT_EQ(secrets.size(), 1U);
+    EXPECT_EQ(secrets[0].path, "/var/lib/kubelet/pki/kubelet-client-0a1b.pem");
+    EXPECT_EQ(secrets[0].digest, std::string(64, 'b'));
+    EXPECT_EQ(secrets[0].access.mode.bits, 0600U);
+    const auto links = steps_of<model::Symlink>(make_join(example(), "join-1"));
+    EXPECT_EQ(links.at(0).target, secrets[0].path);
+}
+
+TEST(JoinPlan, LeavesOutLabelsThatKeepKubeletFromStarting) {
+    for (const auto& file : steps_of<model::RenderedFile>(make_join(example(), "join-1"))) {
+        const auto* service = std::get_if<model::KubeletService>(&file.document);
+        if (service == nullptr) continue;
+        EXPECT_THAT(service->labels, ElementsAre(model::Pair{"site", "a"}));
+    }
+}
+
+TEST(JoinPlan, RestartsKubeletForWhatItIsStartedWithAndNothingElse) {
+    model::NodeJoin other = example();
+    other.certificate_digest = std::string(64, 'c');
+    other.certificate_serial = "0a1c";
+    const auto key = [](const model::NodeJoin& join) {
+        return kubelet_of(make_join(join, "join-1")).restart_key;
+    };
+    EXPECT_EQ(key(other), key(example())) << "a new certificate is read without a restart";
+    other.kubelet.max_pods = 50;
+    EXPECT_NE(key(other), key(example()));
+}
+
+TEST(JoinPlan, IsTheSameForTheSameJoin) {
+    EXPECT_EQ(hash_of(make_join(example(), "join-1")), hash_of(make_join(example(), "join-2")));
+}
+
+TEST(JoinPlan, SurvivesItsOwnForm) {
+    const model::Plan plan = make_join(example(), "join-1");
+    const auto read = model::plan_from_json(model::to_json(plan));
+    ASSERT_TRUE(read) << read.error().what;
+    EXPECT_EQ(*read, plan);
+}
+
+}  // namespace
+}  // namespace kubexm::plan
