@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "api/http/library.hpp"
+#include "api/http/server.hpp"
 #include "daemon/agent/agent.hpp"
 #include "daemon/agent/instance.hpp"
 #include "daemon/base/log.hpp"
@@ -66,6 +67,16 @@ bool same_but_log(config::Config a, const config::Config& b) {
     return a == b;
 }
 
+/// "127.0.0.1:10240" or "[::1]:10240": the configuration sees to it.
+http::Listen listen_of(const config::LocalApi& api) {
+    const std::size_t colon = api.listen.rfind(':');
+    const std::string address = api.listen.substr(0, colon);
+    const unsigned long port = std::stoul(api.listen.substr(colon + 1));
+    return {.address = address == "[::1]" ? "::1" : address,
+            .port = static_cast<std::uint16_t>(port),
+            .socket = api.socket};
+}
+
 void reload(const DaemonOptions& options, const config::Config& running) {
     notify_systemd("RELOADING=1");
     auto settings = load_config(options);
@@ -98,6 +109,9 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
         return std::unexpected(fed.error());
     }
     (*agent)->start();
+    auto server = http::Server::start(listen_of(settings.api),
+                                      [&agent] { return (*agent)->snapshot(); });
+    if (!server) return std::unexpected(server.error());
     return loop->run();
 }
 

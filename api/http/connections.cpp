@@ -1,0 +1,101 @@
+#include "api/http/connections.hpp"
+
+#include <trantor/net/EventLoop.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace kubexm::http {
+
+namespace {
+
+using namespace std::chrono_literals;
+using trantor::MsgBuffer;
+using trantor::TcpConnection;
+using trantor::TcpConnectionPtr;
+
+constexpr std::size_t kMaxConnections = 64;
+constexpr std::size_t kMaxRequest = std::size_t{96} * 1024;  // a body of 64 KiB and its headers
+constexpr std::size_t kMaxUnread = std::size_t{1024} * 1024;
+constexpr auto kPatience = 15s;  // from one whole request to the next, however the bytes trickle
+
+/// The callback that hands bytes to Drogon's parser; trantor keeps it to derived classes.
+struct Opened : TcpConnection {
+    static const trantor::RecvMessageCallback& receiver(const TcpConnection& connection) {
+        return connection.*&Opened::recvMsgCallback_;
+    }
+};
+
+}  // namespace
+
+void Connections::on_change(const TcpConnectionPtr& connection) {
+    if (connection->connected()) {
+        welcome(connection);
+        return;
+    }
+    const auto guest = guests_.find(connection.get());
+    if (guest == guests_.end()) return;
+    connection->getLoop()->invalidateTimer(guest->second.patience);
+    guests_.erase(guest);
+    if (guests_.empty()) on_empty_();
+}
+
+void Connections::welcome(const TcpConnectionPtr& connection) {
+    if (closing_ || guests_.size() == kMaxConnections) return connection->forceClose();
+    Guest& guest = guests_[connection.get()];
+    guest.connection = connection;
+    restart_patience(guest);
+    limit_bytes(connection);
+}
+
+void Connections::restart_patience(Guest& guest) {
+    auto* loop = guest.connection->getLoop();
+    loop->invalidateTimer(guest.patience);
+    const std::weak_ptr<TcpConnection> slow = guest.connection;
+    guest.patience = loop->runAfter(kPatience, [slow] {
+        if (auto connection = slow.lock()) connection->forceClose();
+    });
+}
+
+/// Drogon bounds neither the number of headers nor what it keeps for a client that does not read,
+/// and lets exceptions of its parser end the process.
+void Connections::limit_bytes(const TcpConnectionPtr& connection) {
+    connection->setHighWaterMarkCallback(
+        [](const TcpConnectionPtr& deaf, std::size_t) { deaf->forceClose(); }, kMaxUnread);
+    auto parse = Opened::receiver(*connection);
+    connection->setRecvMsgCallback(
+        [this, parse = std::move(parse)](const TcpConnectionPtr& from, MsgBuffer* bytes) {
+            try {
+                if (!exceeds_request(from)) return parse(from, bytes);
+            } catch (const std::exception&) {
+                bytes->retrieveAll();  // the parser choked on it: not a request
+            }
+            from->forceClose();
+        });
+}
+
+bool Connections::exceeds_request(const TcpConnectionPtr& connection) const {
+    const auto guest = guests_.find(connection.get());
+    return guest == guests_.end() ||
+           connection->bytesReceived() - guest->second.received > kMaxRequest;
+}
+
+void Connections::on_request(const TcpConnectionPtr& connection) {
+    const auto guest = guests_.find(connection.get());
+    if (guest == guests_.end()) return;
+    guest->second.received = connection->bytesReceived();
+    restart_patience(guest->second);
+}
+
+void Connections::close() {
+    closing_ = true;
+    if (guests_.empty()) return on_empty_();
+    std::vector<TcpConnectionPtr> leaving;  // who leaves at once changes the list under our hands
+    leaving.reserve(guests_.size());
+    for (const auto& [key, guest] : guests_) leaving.push_back(guest.connection);
+    for (const auto& connection : leaving) connection->shutdown();
+}
+
+}  // namespace kubexm::http

@@ -1,0 +1,221 @@
+#include "api/http/server.hpp"
+
+#include <drogon/drogon.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <future>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "api/http/connections.hpp"
+#include "api/http/doorbell.hpp"
+#include "api/http/listeners.hpp"
+#include "api/routes/routes.hpp"
+#include "daemon/base/log.hpp"
+
+namespace kubexm::http {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kMaxBody = std::size_t{64} * 1024;
+constexpr std::size_t kMaxPipelined = 8;
+constexpr auto kDrain = 1s;
+
+/// Blocks all signals of this thread, and so of those it starts, for as long as it lives.
+class SignalsBlocked {
+public:
+    SignalsBlocked() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_{};
+};
+
+api::Request request_of(const drogon::HttpRequestPtr& from) {
+    return {.method = from->methodString(),
+            .path = from->path(),
+            .host = from->getHeader("host"),
+            .if_none_match = from->getHeader("if-none-match"),
+            .over_tcp = from->localAddr().family() != AF_UNIX};
+}
+
+drogon::HttpResponsePtr response_of(api::Response from) {
+    auto to = drogon::HttpResponse::newHttpResponse();
+    to->setStatusCode(static_cast<drogon::HttpStatusCode>(from.status));
+    to->setContentTypeString(from.content_type);
+    for (auto& [name, value] : from.headers) {
+        to->addHeader(std::string(name), std::move(value));
+    }
+    if (from.status == drogon::k304NotModified) {
+        to->setPassThrough(true);  // else it says that what has not changed is 0 bytes long
+    } else {
+        to->setBody(std::move(from.body));
+    }
+    return to;
+}
+
+/// Of what Drogon says only its last words matter; clients must not be able to fill our log. No
+/// level of its own keeps errors back.
+void silence_library() {
+    trantor::Logger::setLogLevel(trantor::Logger::kFatal);
+    trantor::Logger::setOutputFunction(
+        [](const char* text, std::uint64_t size) {
+            const std::string_view line(text, size);
+            if (line.find(" FATAL ") != std::string_view::npos) log::error(line);
+        },
+        [] {});
+}
+
+}  // namespace
+
+/// Two threads: one runs Drogon's application, which here only waits for stop(); the other is
+/// Drogon's I/O thread, which answers.
+class Server::Impl {
+public:
+    Impl(Doorbell bell, std::array<Fd, 2> listeners, const Listen& listen, Source source)
+        : bell_(std::move(bell)),
+          listeners_(std::move(listeners)),
+          port_(port_of(listeners_.front())),
+          socket_(listen.socket),
+          source_(std::move(source)) {}
+
+    void start() {
+        const SignalsBlocked blocked;
+        thread_ = std::thread([this] { run(); });
+        listening_.get_future().wait();
+    }
+
+    void stop() {
+        if (!thread_.joinable()) return;
+        stop_.set_value();
+        thread_.join();
+        ::unlink(socket_.c_str());
+        listeners_ = {};
+    }
+
+    std::uint16_t port() const { return port_; }
+
+private:
+    void run() {
+        silence_library();
+        auto& app = drogon::app();
+        // It makes directories for uploads, which we take none of: this is where it cannot.
+        app.setUploadPath("/dev/null").setClientMaxMemoryBodySize(kMaxBody);
+        app.setClientMaxBodySize(kMaxBody).setPipeliningRequestsNumber(kMaxPipelined);
+        app.setThreadNum(1).setIdleConnectionTimeout(0);  // Connections does that, without ticks
+        app.enableGzip(false).enableServerHeader(false).disableSigtermHandling();
+        app.enableReusePort();  // else it opens a lock file in /tmp
+        for (std::size_t i = 0; i < listeners_.size(); ++i) app.addListener("127.0.0.1", 0);
+        app.setBeforeListenSockOptCallback([this](int fd) { take_over(fd); });
+        app.setConnectionCallback([this](const auto& one) { connections_.on_change(one); });
+        app.registerSyncAdvice([this](const auto& request) { return answer(request); });
+        app.registerBeginningAdvice(
+            [this] { drogon::app().getLoop()->queueInLoop([this] { wait_for_stop(); }); });
+        app.run();
+    }
+
+    /// Puts a socket of ours in the place of one that Drogon made and is about to listen on.
+    void take_over(int fd) {
+        if (::dup3(listeners_.at(taken_over_).get(), fd, O_CLOEXEC) < 0) {
+            log::error(from_errno("dup3", "a socket of the API").error().what);
+            std::abort();  // what would listen instead is a port that nobody chose
+        }
+        if (++taken_over_ < listeners_.size()) return;
+        rest();
+        listening_.set_value();
+    }
+
+    drogon::HttpResponsePtr answer(const drogon::HttpRequestPtr& request) {
+        if (auto connection = request->getConnectionPtr().lock()) {
+            connections_.on_request(connection);
+        }
+        return response_of(api::answer(request_of(request), *source_()));
+    }
+
+    void on_empty() {
+        if (draining_) {
+            drained_.set_value();
+        } else {
+            rest();
+        }
+    }
+
+    /// Sleeps until somebody comes, after what trantor still has to do for who just left: that was
+    /// queued behind the first of our two turns.
+    void rest() {
+        auto* loop = drogon::app().getIOLoop(0);
+        loop->queueInLoop([this, loop] {
+            loop->queueInLoop([this] {
+                if (connections_.empty() && !draining_) bell_.wait(listeners_);
+            });
+        });
+    }
+
+    void wait_for_stop() {
+        stop_.get_future().wait();
+        bell_.ring();
+        drogon::app().getIOLoop(0)->queueInLoop([this] {
+            draining_ = true;
+            connections_.close();
+        });
+        drained_.get_future().wait_for(kDrain);
+        drogon::app().quit();
+    }
+
+    Doorbell bell_;
+    std::array<Fd, 2> listeners_;
+    std::size_t taken_over_ = 0;
+    std::uint16_t port_;
+    std::string socket_;
+    Source source_;
+    bool draining_ = false;  // I/O thread
+    Connections connections_{[this] { on_empty(); }};
+    std::promise<void> listening_;
+    std::promise<void> stop_;
+    std::promise<void> drained_;
+    std::thread thread_;
+};
+
+Result<std::unique_ptr<Server>> Server::start(const Listen& listen, Source source) {
+    auto bell = Doorbell::create();
+    if (!bell) return std::unexpected(bell.error());
+    auto tcp = listen_tcp(listen.address, listen.port);
+    if (!tcp) return std::unexpected(tcp.error());
+    auto local = listen_unix(listen.socket);
+    if (!local) return std::unexpected(local.error());
+    static std::atomic_flag started;
+    if (started.test_and_set()) {
+        return fail(Code::invalid, "the API is served once a process, and was already");
+    }
+    auto impl =
+        std::make_unique<Impl>(*std::move(bell), std::array{*std::move(tcp), *std::move(local)},
+                               listen, std::move(source));
+    impl->start();
+    return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Server::~Server() { stop(); }
+
+void Server::stop() { impl_->stop(); }
+
+std::uint16_t Server::port() const { return impl_->port(); }
+
+}  // namespace kubexm::http

@@ -1,0 +1,128 @@
+#include "api/routes/routes.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "api/view/view.hpp"
+#include "api/www/pages.hpp"
+#include "daemon/base/digest.hpp"
+
+namespace kubexm::api {
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kCacheControl = "Cache-Control";
+constexpr std::string_view kNoStore = "no-store";
+
+Response plain(std::string_view content_type, std::string_view body) {
+    return {200, content_type, {{kCacheControl, std::string(kNoStore)}}, std::string(body)};
+}
+
+Response problem(int status, const std::string& title, const std::string& detail) {
+    auto response = plain("application/problem+json", problem_json(status, title, detail));
+    response.status = status;
+    return response;
+}
+
+/// Whether one of the tags in an If-None-Match header is ours; W/ makes no difference to it.
+bool names(std::string_view if_none_match, std::string_view tag) {
+    return if_none_match == "*" || if_none_match.find(tag) != std::string_view::npos;
+}
+
+Response status(const Request& request, const model::Snapshot& snapshot) {
+    constexpr std::size_t kTagDigits = 32;
+    std::string body = status_json(snapshot);
+    const std::string tag = '"' + sha256(body).substr(0, kTagDigits) + '"';
+    Response response{200, kJson, {{kCacheControl, "no-cache"}, {"ETag", tag}}, ""};
+    if (names(request.if_none_match, tag)) {
+        response.status = 304;
+    } else {
+        response.body = std::move(body);
+    }
+    return response;
+}
+
+Response plan(const Request&, const model::Snapshot& snapshot) {
+    if (snapshot.plan) return plain(kJson, plan_json(*snapshot.plan));
+    return problem(
+        404, "No plan",
+        "there is no plan: nothing was to be changed on this host since kubexmd started; "
+        "/v1/status tells how it is");
+}
+
+/// A browser runs nothing that did not come from here, and shows it in nobody else's frame.
+Response page(std::string_view content_type, std::string_view body) {
+    auto response = plain(content_type, body);
+    response.headers.emplace_back(
+        "Content-Security-Policy",
+        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    response.headers.emplace_back("Referrer-Policy", "no-referrer");
+    return response;
+}
+
+Response index(const Request&, const model::Snapshot&) {
+    return page("text/html; charset=utf-8", kIndexHtml);
+}
+Response style(const Request&, const model::Snapshot&) {
+    return page("text/css; charset=utf-8", kStyleCss);
+}
+Response script(const Request&, const model::Snapshot&) {
+    return page("text/javascript; charset=utf-8", kPageJs);
+}
+Response health(const Request&, const model::Snapshot&) {
+    return plain("text/plain; charset=utf-8", "ok\n");
+}
+
+struct Route {
+    std::string_view path;
+    Response (*answer)(const Request&, const model::Snapshot&);
+};
+
+constexpr std::array<Route, 6> kRoutes{{{"/v1/status", status},
+                                        {"/v1/plan", plan},
+                                        {"/healthz", health},
+                                        {"/", index},
+                                        {"/style.css", style},
+                                        {"/page.js", script}}};
+
+/// Another site's name that resolves to this host must not let that site's scripts read us.
+bool is_local_name(std::string_view host) {
+    const auto port = host.rfind(':');
+    if (port != std::string_view::npos && host.back() != ']') {
+        const auto digits = host.substr(port + 1);
+        if (digits.find_first_not_of("0123456789") != std::string_view::npos) return false;
+        host = host.substr(0, port);
+    }
+    return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
+}
+
+Response routed(const Request& request, const model::Snapshot& snapshot) {
+    if (request.over_tcp && !is_local_name(request.host)) {
+        return problem(421, "Misdirected Request",
+                       "the Host header must be localhost, 127.0.0.1 or [::1]: open this page by "
+                       "one of these names");
+    }
+    const auto* route = std::ranges::find(kRoutes, request.path, &Route::path);
+    if (route == kRoutes.end()) {
+        return problem(404, "Not Found",
+                       "there is nothing at this path; there are /, /v1/status, /v1/plan and "
+                       "/healthz");
+    }
+    if (request.method != "GET" && request.method != "HEAD") {
+        auto refused = problem(405, "Method Not Allowed", "this path can only be read: use GET");
+        refused.headers.emplace_back("Allow", "GET, HEAD");
+        return refused;
+    }
+    return route->answer(request, snapshot);
+}
+
+}  // namespace
+
+Response answer(const Request& request, const model::Snapshot& snapshot) {
+    auto response = routed(request, snapshot);
+    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+    return response;
+}
+
+}  // namespace kubexm::api

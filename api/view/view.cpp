@@ -1,0 +1,103 @@
+#include "api/view/view.hpp"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+namespace kubexm::api {
+
+namespace {
+
+using nlohmann::json;
+
+json view(const std::string& text) { return text; }
+
+json view(const model::HostFacts& host) {
+    return {{"name", host.name},
+            {"osImage", host.os_image},
+            {"architecture", host.architecture},
+            {"machineId", host.machine_id},
+            {"cpus", host.cpus},
+            {"memoryBytes", host.memory_bytes}};
+}
+
+json view(const model::AssignmentView& assignment) {
+    return {{"cluster", assignment.cluster},
+            {"machine", assignment.machine},
+            {"uid", assignment.uid},
+            {"server", assignment.server},
+            {"version", assignment.version}};
+}
+
+json view(const model::Condition& condition) {
+    return {{"type", condition.type},         {"status", name_of(condition.status)},
+            {"severity", condition.severity}, {"reason", condition.reason},
+            {"message", condition.message},   {"since", condition.since}};
+}
+
+json view(const model::CertificateView& certificate) {
+    return {{"name", certificate.name},
+            {"subject", certificate.subject},
+            {"serial", certificate.serial},
+            {"notBefore", certificate.not_before},
+            {"notAfter", certificate.not_after}};
+}
+
+json view(const model::UnitView& unit) {
+    return {{"name", unit.name}, {"active", unit.active}, {"enablement", unit.enablement}};
+}
+
+json view(const model::StepView& step);
+json view(const model::PlanView& plan);
+
+template <typename T>
+json view(const std::vector<T>& list) {
+    json array = json::array();
+    for (const T& item : list) array.push_back(view(item));
+    return array;
+}
+
+template <typename T>
+json view(const std::optional<T>& value) {
+    return value ? view(*value) : json();
+}
+
+json view(const model::StepView& step) {
+    return {{"type", step.type},   {"target", step.target},
+            {"text", step.text},   {"effects", view(step.effects)},
+            {"state", step.state}, {"error", step.error}};
+}
+
+json view(const model::PlanView& plan) {
+    return {{"id", plan.id},
+            {"hash", plan.hash},
+            {"state", plan.state},
+            {"error", plan.error},
+            {"steps", view(plan.steps)}};
+}
+
+std::string text(const json& document) {
+    return document.dump(2, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string status_json(const model::Snapshot& snapshot) {
+    return text({{"host", view(snapshot.host)},
+                 {"phase", name_of(snapshot.phase)},
+                 {"assignment", view(snapshot.assignment)},
+                 {"conditions", view(snapshot.conditions)},
+                 {"plan", view(snapshot.plan)},
+                 {"certificates", view(snapshot.certificates)},
+                 {"units", view(snapshot.units)},
+                 {"version", snapshot.version}});
+}
+
+std::string plan_json(const model::PlanView& plan) { return text(view(plan)); }
+
+std::string problem_json(int status, const std::string& title, const std::string& detail) {
+    return text(
+        {{"type", "about:blank"}, {"title", title}, {"status", status}, {"detail", detail}});
+}
+
+}  // namespace kubexm::api

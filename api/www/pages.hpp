@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+
+namespace kubexm::api {
+
+// The files of the status page, as they stand beside this one; CMake makes their definition.
+extern const std::string_view kIndexHtml;
+extern const std::string_view kStyleCss;
+extern const std::string_view kPageJs;
+
+}  // namespace kubexm::api

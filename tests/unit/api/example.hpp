@@ -1,0 +1,40 @@
+#pragma once
+
+#include "daemon/model/snapshot.hpp"
+
+namespace kubexm::api {
+
+/// A host that knows nothing yet.
+inline model::Snapshot fresh_host() {
+    model::Snapshot snapshot;
+    snapshot.host = {"h1", "Debian GNU/Linux 12 (bookworm)", "amd64", "0a1b2c", 2, 4'000'000'000};
+    snapshot.version = "0.1.0";
+    return snapshot;
+}
+
+inline model::PlanView running_plan() {
+    model::PlanView plan{"p-1", "abcd", "running", "", {}};
+    plan.steps = {
+        {"sysctl", "net.ipv4.ip_forward", "set net.ipv4.ip_forward to 1", {}, "done", ""},
+        {"unit", "kubelet.service", "start kubelet.service", {"restarts it"}, "failed", "no \"x\""},
+        {"unit", "b.service", "start b.service", {}, "pending", ""}};
+    return plan;
+}
+
+/// A host in the middle of everything, with text that wants to be more than text.
+inline model::Snapshot joining_host() {
+    model::Snapshot snapshot = fresh_host();
+    snapshot.phase = model::Phase::joining;
+    snapshot.assignment = {"blue", "default/blue-workers-x7k2p", "6f1c", "", "v1.34.1"};
+    snapshot.conditions = {{"Connected", model::Truth::yes, "", "", "", "2026-01-02T03:04:05Z"},
+                           {"Joined", model::Truth::no, "Error", "StepFailed",
+                            "<script>\x1b[31m\xff\xc2\x85\xe9\x9b\xaa", "2026-01-02T03:04:06Z"},
+                           {"Ready", model::Truth::unknown, "", "", "", "2026-01-02T03:04:07Z"}};
+    snapshot.plan = running_plan();
+    snapshot.certificates = {{"node", "CN=system:node:h1, O=system:nodes", "01",
+                              "2026-01-02T03:04:05Z", "2027-01-02T03:04:05Z"}};
+    snapshot.units = {{"kubelet.service", "active", "enabled"}};
+    return snapshot;
+}
+
+}  // namespace kubexm::api

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "api/http/server.hpp"
+#include "tests/unit/api/example.hpp"
+#include "tests/unit/api/http/client.hpp"
+#include "tests/unit/api/http/scratch.hpp"
+
+namespace kubexm::http {
+
+/// The one server that a process can have, on a free port and a socket of its own.
+class Served : public testing::Test {
+public:
+    struct Place {
+        Scratch scratch;
+        std::unique_ptr<Server> server;
+
+        std::string socket() const { return scratch.path("api.sock"); }
+    };
+
+    static Place& place() {
+        static Place place;
+        if (place.server) return place;
+        auto started = Server::start({"127.0.0.1", 0, place.socket()}, [] {
+            return std::make_shared<const model::Snapshot>(api::joining_host());
+        });
+        if (!started) throw std::runtime_error(started.error().what);
+        place.server = *std::move(started);
+        return place;
+    }
+
+    static Client tcp() { return Client::tcp(place().server->port()); }
+    static Client local() { return Client::local(place().socket()); }
+
+    /// The answer to one request.
+    static std::string ask(const Client& client, const std::string& request,
+                           const std::string& headers = "Host: localhost\r\n") {
+        client.send(request + " HTTP/1.1\r\n" + headers + "Connection: close\r\n\r\n");
+        return client.read_all();
+    }
+    static std::string get(const std::string& path) { return ask(tcp(), "GET " + path); }
+};
+
+inline std::string body_of(const std::string& answer) {
+    const auto end = answer.find("\r\n\r\n");
+    return end == std::string::npos ? "" : answer.substr(end + 4);
+}
+
+}  // namespace kubexm::http
