@@ -108,10 +108,10 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     if (auto fed = loop->feed_watchdog([] { return true; }); !fed) {
         return std::unexpected(fed.error());
     }
-    (*agent)->start();
     auto server = http::Server::start(listen_of(settings.api),
                                       [&agent] { return (*agent)->snapshot(); });
     if (!server) return std::unexpected(server.error());
+    (*agent)->start();
     return loop->run();
 }
 
