@@ -16,6 +16,8 @@ std::string_view user_name(std::string_view text);
 /// A unit's whole name, not a pattern: "kubelet.service".
 std::string_view unit_name(std::string_view text);
 std::string_view module_name(std::string_view text);
+/// A link of the network: "cni0".
+std::string_view link_name(std::string_view text);
 /// A directory below /opt/kubexm.
 std::string_view component_name(std::string_view text);
 
