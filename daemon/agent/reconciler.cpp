@@ -92,7 +92,9 @@ void Reconciler::refresh() {
     glance_.start([](const Result<HandsState>&) {});
 }
 
+/// What was known is not true any more: nothing is decided until it is known again.
 void Reconciler::look() {
+    hands_.reset();
     look_.start([this](const Result<HandsState>& state) {
         if (!state) return;  // asked again when they answer
         hands_ = *state;
@@ -184,6 +186,7 @@ void Reconciler::release(const std::string& owner) {
 
 void Reconciler::on_released(const Result<std::string>& about_node) {
     if (!about_node) return fail_activity(about_node.error());
+    hands_.reset();  // the host has changed: what the patches below say is decided upon after a look
     world_.board.change([](model::Snapshot& now) {
         std::erase_if(now.certificates, [](const auto& each) { return each.name == "node"; });
     });

@@ -13,6 +13,7 @@ Code code_of_errno(int number) {
         case ENOENT:
         case ENOTDIR:
         case ESRCH:
+        case ENODEV:
             return Code::not_found;
         case EACCES:
         case EPERM:

@@ -20,6 +20,7 @@ struct Allowed : model::AllowList {
         visit("units", self.units, unit_name);
         visit("sysctls", self.sysctls, sysctl_pattern);
         visit("modules", self.modules, module_name);
+        visit("links", self.links, link_name);
         visit("executables", self.executables, absolute_path);
         visit("components", self.components, component_name);
     }

@@ -32,9 +32,9 @@ std::map<std::string, Paths> paths_of_a_node() {
         {std::string(model::Unmounted::kType),
          {"/var/lib/kubelet", "/run/containerd", "/run/netns"}},
         {std::string(model::Claim::kType),
-         {"/etc/kubernetes", "/etc/cni", "/opt/cni", "/run/containerd", "/var/lib/cni",
-          "/var/lib/containerd", "/var/lib/kubelet", "/var/lib/kube-proxy", "/var/log/containers",
-          "/var/log/pods"}},
+         {"/etc/kubernetes", "/etc/cni", "/opt/cni", "/run/containerd", "/run/netns",
+          "/usr/libexec/kubernetes", "/var/lib/cni", "/var/lib/containerd", "/var/lib/kubelet",
+          "/var/lib/kube-proxy", "/var/log/containers", "/var/log/pods"}},
     };
 }
 
@@ -47,9 +47,11 @@ Allowed::Allowed()
           .sysctls = {"net.ipv4.ip_forward", "net.bridge.bridge-nf-call-iptables",
                       "net.bridge.bridge-nf-call-ip6tables", "net.ipv6.conf.all.forwarding",
                       "vm.overcommit_memory", "vm.panic_on_oom", "kernel.panic",
-                      "kernel.panic_on_oops", "fs.inotify.*"},
+                      "kernel.panic_on_oops", "kernel.keys.root_maxkeys",
+                      "kernel.keys.root_maxbytes", "fs.inotify.*"},
           .modules = {"overlay", "br_netfilter", "nf_conntrack", "ip_vs", "ip_vs_rr", "ip_vs_wrr",
                       "ip_vs_sh"},
+          .links = {"cni0", "flannel.1", "kube-ipvs0"},
           .executables = {},
           .components = {"kubelet", "kube-proxy", "containerd", "runc", "cni-plugins", "crictl"},
       } {}

@@ -1,5 +1,6 @@
 #include "daemon/config/rules.hpp"
 
+#include <net/if.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -107,6 +108,11 @@ std::string_view unit_name(std::string_view text) {
 
 std::string_view module_name(std::string_view text) {
     return is_word(text, "_-", 64) ? "" : "the name of a kernel module: br_netfilter";
+}
+
+std::string_view link_name(std::string_view text) {
+    const bool right = is_word(text, "._-", IFNAMSIZ - 1) && text != "." && text != "..";
+    return right ? "" : "the name of a network link: cni0";
 }
 
 std::string_view component_name(std::string_view text) {

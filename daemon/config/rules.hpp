@@ -23,6 +23,8 @@ std::string_view host_name_or_nothing(std::string_view text);
 std::string_view namespace_name(std::string_view text);
 /// An address of this host that nobody else reaches, and a port: "127.0.0.1:10240", "[::1]:10240".
 std::string_view loopback_address(std::string_view text);
+/// A link of the network: "cni0".
+std::string_view link_name(std::string_view text);
 /// A directory below /opt/kubexm.
 std::string_view component_name(std::string_view text);
 

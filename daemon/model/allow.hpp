@@ -14,6 +14,7 @@ struct AllowList {
     std::vector<std::string> units;
     std::vector<std::string> sysctls;  // a key, or a prefix ending in ".*"
     std::vector<std::string> modules;
+    std::vector<std::string> links;  // of the network, made by what we start
     std::vector<std::string> executables;
     std::vector<std::string> components;
     std::map<std::string, std::string> digests;  // "kubelet/v1.34.1/kubelet" to its SHA-256

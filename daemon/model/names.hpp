@@ -19,6 +19,16 @@ struct Names<model::DataKind> {
 };
 
 template <>
+struct Names<model::ByProduct> {
+    static constexpr std::array<std::pair<model::ByProduct, std::string_view>, 4> kAll{{
+        {model::ByProduct::pods, "pods"},
+        {model::ByProduct::chains, "chains"},
+        {model::ByProduct::links, "links"},
+        {model::ByProduct::cgroups, "cgroups"},
+    }};
+};
+
+template <>
 struct Names<model::TaintEffect> {
     // As Kubernetes spells them.
     static constexpr std::array<std::pair<model::TaintEffect, std::string_view>, 3> kAll{{

@@ -262,9 +262,23 @@ struct Claim {
     static void fields(auto& self, auto&& visit) { visit("path", self.path); }
 };
 
-using Step = std::variant<RenderedFile, DataFile, SecretFile, Directory, Symlink, ManagedBlock,
-                          AbsentPath, DeletedTree, Sysctl, KernelModule, SwapOff, Unmounted,
-                          UnitState, DaemonReload, ComponentVersion, TransientUnit, Claim>;
+/// What runs in a cluster makes besides files.
+enum class ByProduct { pods, chains, links, cgroups };
+
+/// What of a kind appears after this step is ours, and goes with undo. Nothing in it says which:
+/// what was not there before and is recognisably of the kind.
+struct ByProducts {
+    static constexpr std::string_view kType = "by-products";
+    ByProduct kind = ByProduct::pods;
+
+    bool operator==(const ByProducts&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("kind", self.kind); }
+};
+
+using Step =
+    std::variant<RenderedFile, DataFile, SecretFile, Directory, Symlink, ManagedBlock, AbsentPath,
+                 DeletedTree, Sysctl, KernelModule, SwapOff, Unmounted, UnitState, DaemonReload,
+                 ComponentVersion, TransientUnit, Claim, ByProducts>;
 
 /// "rendered-file", "sysctl", ...
 std::string_view type_of(const Step& step);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
 #include "daemon/base/digest.hpp"
@@ -18,6 +19,27 @@ constexpr const char* kCa = "/etc/kubernetes/pki/ca.crt";
 constexpr Access kOnlyRoot{.mode = Mode{0700}};
 constexpr Access kForAll{.mode = Mode{0755}};
 
+/// The trees that kubelet, containerd and the pod network make. Of containerd's only what it has for
+/// Kubernetes: others may run containers there too.
+constexpr std::array kMadeByOthers{
+    "/run/containerd/io.containerd.grpc.v1.cri/containers",
+    "/run/containerd/io.containerd.grpc.v1.cri/sandboxes",
+    "/run/containerd/io.containerd.runtime.v2.task/k8s.io",
+    "/run/netns",
+    "/usr/libexec/kubernetes",
+    "/var/lib/cni",
+    "/var/lib/containerd/io.containerd.grpc.v1.cri/containers",
+    "/var/lib/containerd/io.containerd.grpc.v1.cri/sandboxes",
+    "/var/lib/containerd/io.containerd.runtime.v2.task/k8s.io",
+    "/var/log/containers",
+    "/var/log/pods",
+    "/etc/kubernetes",
+    "/etc/kubernetes/manifests",
+    "/etc/kubernetes/pki",
+    "/var/lib/kubelet",
+    "/var/lib/kubelet/pki",
+};
+
 /// Before anything else, so that they are given back last: what kubelet, containerd and the pod
 /// network make by themselves, and the kernel parameters that kubelet sets behind everybody's back.
 void claim(std::vector<Step>& steps) {
@@ -31,10 +53,7 @@ void claim(std::vector<Step>& steps) {
     for (const ByProduct kind : {ByProduct::cgroups, ByProduct::links, ByProduct::chains}) {
         steps.emplace_back(ByProducts{kind});
     }
-    for (const char* path : {"/usr/libexec/kubernetes", "/var/lib/cni", "/var/log/containers",
-                             "/var/log/pods", "/etc/kubernetes", "/var/lib/kubelet"}) {
-        steps.emplace_back(Claim{path});
-    }
+    for (const char* path : kMadeByOthers) steps.emplace_back(Claim{path});
 }
 
 void make_directories(std::vector<Step>& steps) {

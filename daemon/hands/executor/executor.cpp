@@ -148,7 +148,7 @@ Result<PlanState> Executor::carry_out(const PlanRecord& record, const Stop& stop
                                       const Runner::Listener& listener) {
     auto records = store_.open();
     if (!records) return std::unexpected(records.error());
-    Runner runner({(*records)->journal, (*records)->vault, root_, systemd_}, listener);
+    Runner runner({(*records)->journal, (*records)->vault, root_, systemd_, allow_}, listener);
     auto state = runner.run(record, stop);
     if (!state) store_.close();  // it is looked at from the beginning before it is used again
     return state;

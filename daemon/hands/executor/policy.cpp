@@ -151,6 +151,7 @@ Result<> step_permitted(const model::Step& step, const AllowList& allow) {
             [&](const ComponentVersion& s) { return component_allowed(allow, s); },
             [&](const TransientUnit& s) { return command_allowed(allow, s); },
             [&](const Claim& s) { return path_allowed(allow, s.kType, s.path); },
+            [](const ByProducts&) { return Result<>{}; },
         },
         step);
 }

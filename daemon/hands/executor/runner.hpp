@@ -11,6 +11,7 @@
 #include "daemon/hands/journal/journal.hpp"
 #include "daemon/hands/journal/vault.hpp"
 #include "daemon/hands/steps/context.hpp"
+#include "daemon/model/allow.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::hands {
@@ -37,6 +38,7 @@ public:
         Vault& vault;
         const Root& root;
         Systemd& systemd;
+        const model::AllowList& allow;
     };
     /// Told of everything that happens; `between_steps` lets others use the worker's thread.
     struct Listener {

@@ -38,7 +38,8 @@ Result<> write_sysctl(const Root& root, const std::string& key, const std::strin
         return fail(Code::not_found, "sysctl " + key + ": this kernel has none");
     }
     // The path was found to have no link in it; /proc/sys offers no way to put one there.
-    const Fd file{::openat(root.fd(), path.c_str() + 1, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)};
+    const Fd file{
+        ::openat(root.fd(), path.c_str() + 1, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)};
     if (!file) return from_errno("open", path);
     crash_point("sysctl.write.before");
     const std::string line = value + "\n";

@@ -1,4 +1,5 @@
-// Units that stand for what the kernel has at a path: mounts and swaps.
+// Lists of units, above all of those that stand for what the kernel has at a path: mounts and
+// swaps.
 
 #include <fmt/format.h>
 
@@ -48,12 +49,12 @@ Result<std::vector<Listed>> read_listed(const bus::Message& answer) {
     return listed;
 }
 
-Result<std::vector<Listed>> list_active(Manager& manager, const std::string& type,
+Result<std::vector<Listed>> list_active(Manager& manager, const std::string& pattern,
                                         bus::Deadline deadline) {
     // Also what is on its way in or out: it is not gone yet.
     auto request = manager.request("ListUnitsByPatterns");
     request.add_strings({"active", "reloading", "activating", "deactivating"})
-        .add_strings({"*." + type});
+        .add_strings({pattern});
     auto answer = manager.ask(request, deadline);
     if (!answer) return std::unexpected(answer.error());
     return read_listed(*answer);
@@ -73,7 +74,7 @@ Result<std::vector<Systemd::PathUnit>> find_below(Manager& manager, const std::s
                                                   bus::Deadline deadline) {
     auto path = path_of_type(type);
     if (!path) return std::unexpected(path.error());
-    auto listed = list_active(manager, type, deadline);
+    auto listed = list_active(manager, "*." + type, deadline);
     if (!listed) return std::unexpected(listed.error());
     std::vector<Systemd::PathUnit> found;
     for (const auto& [unit, object] : *listed) {
@@ -97,6 +98,17 @@ Result<std::vector<Systemd::PathUnit>> Systemd::active_units(const std::string& 
     if (!found) return during(fmt::format("listing {} units", type), found.error());
     std::ranges::stable_sort(*found, std::greater(), depth);
     return found;
+}
+
+Result<std::vector<std::string>> Systemd::active_names(const std::string& pattern,
+                                                       Deadline deadline) {
+    auto systemd = impl_->connect(deadline);
+    if (!systemd) return std::unexpected(systemd.error());
+    auto listed = list_active(**systemd, pattern, deadline);
+    if (!listed) return during("listing units " + pattern, listed.error());
+    std::vector<std::string> names;
+    for (const Listed& each : *listed) names.push_back(each.unit);
+    return names;
 }
 
 }  // namespace kubexm::hands

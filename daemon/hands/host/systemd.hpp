@@ -76,6 +76,9 @@ public:
     Result<std::vector<PathUnit>> active_units(const std::string& type, const std::string& below,
                                                Deadline deadline);
 
+    /// The names of active units that match a pattern: "kubepods*.slice".
+    Result<std::vector<std::string>> active_names(const std::string& pattern, Deadline deadline);
+
     /// Runs a command in a transient unit to its end and returns its exit code. The unit is gone
     /// afterwards. A unit of that name that is still running is waited for instead of started
     /// again: that is how an interrupted run is picked up. conflict: the name is that of another

@@ -17,6 +17,12 @@ Result<> unmount_below(Context& context, const std::string& path) {
     return apply(context, model::Unmounted{path});
 }
 
+Result<> delete_entry(Context& context, const std::string& path) {
+    auto done = remove_path(context.root, path);
+    const bool is_full = !done && done.error().code == Code::conflict;
+    return is_full ? delete_tree(context.root, path) : done;
+}
+
 Result<> delete_new_entries(Context& context, const std::string& path,
                             const std::vector<std::string>& before) {
     auto now = list_directory(context.root, path, std::size_t{1} << 20U);
@@ -24,8 +30,7 @@ Result<> delete_new_entries(Context& context, const std::string& path,
     if (!now) return std::unexpected(now.error());
     for (const std::string& name : *now) {
         if (std::binary_search(before.begin(), before.end(), name)) continue;
-        auto done = delete_tree(context.root, fmt::format("{}/{}", path, name));
-        if (!done) return done;
+        if (auto done = delete_entry(context, fmt::format("{}/{}", path, name)); !done) return done;
     }
     return {};
 }
@@ -39,6 +44,8 @@ Result<bool> holds(Context& context, const model::Claim& step) {
 
 Result<Image> capture(Context& context, const model::Claim& step) {
     auto directory = capture_path(context, step.path);
+    // Also where there is no directory yet in which it could appear.
+    if (!directory && directory.error().code == Code::not_found) return ClaimImage{{"absent"}, {}};
     if (!directory) return std::unexpected(directory.error());
     ClaimImage image{*std::move(directory), {}};
     if (image.directory.kind != "directory") return image;

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/hands/host/files.hpp"
 #include "daemon/hands/host/systemd.hpp"
@@ -18,6 +20,8 @@ struct Context {
     std::chrono::steady_clock::time_point deadline;
     /// The step that was last applied to the same object, if any.
     std::optional<model::Step> previous;
+    /// The network links that root lets us take away.
+    std::vector<std::string> links;
 };
 
 }  // namespace kubexm::hands

@@ -126,6 +126,15 @@ struct ComponentImage {
     }
 };
 
+/// By-products of a kind: what of it was there before.
+struct ByProductsImage {
+    static constexpr std::string_view kType = "by-products";
+    std::vector<std::string> before;
+
+    bool operator==(const ByProductsImage&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("before", self.before); }
+};
+
 /// Nothing that could be given back.
 struct NoImage {
     static constexpr std::string_view kType = "none";
@@ -135,7 +144,7 @@ struct NoImage {
 };
 
 using Image = std::variant<NoImage, PathImage, BlockImage, ValueImage, UnitImage, SwapsImage,
-                           ClaimImage, ComponentImage>;
+                           ClaimImage, ComponentImage, ByProductsImage>;
 
 std::string to_json(const Image& image);
 /// corrupt: the ledger holds something we did not write.

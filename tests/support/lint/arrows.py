@@ -24,6 +24,7 @@ THIRD_PARTY = {
     "fmt": ("fmt/",),
     "json": ("nlohmann/json.hpp",),  # json_fwd.hpp only declares a name: anybody may
     "openssl": ("openssl/",),
+    "mnl": ("libmnl/",),
     "sqlite": ("sqlite3.h",),
     "systemd": ("systemd/",),
     "toml": ("toml++/",),

@@ -44,7 +44,7 @@ def everything() -> str:
     return text(*_directories(), *_contents(), *_kernel(), *map(_rendered, _documents()), *_units())
 
 
-def _access(mode: str) -> dict:
+def access(mode: str) -> dict:
     return {"mode": mode, "uid": 0, "gid": 0}
 
 
@@ -53,13 +53,13 @@ def _rendered(document: dict) -> dict:
 
 
 def _directories() -> list[dict]:
-    return [step("directory", path=path, access=_access("0750" if path == PKI else "0755")) for path in DIRECTORIES]
+    return [step("directory", path=path, access=access("0750" if path == PKI else "0755")) for path in DIRECTORIES]
 
 
 def _contents() -> list[dict]:
     return [
-        step("data-file", path=CERTIFICATE, kind="ca-bundle", access=_access("0644"), digest=CA_DIGEST),
-        step("secret-file", path=SECRET, handle="kubelet-key", access=_access("0600"), digest=KEY_DIGEST),
+        step("data-file", path=CERTIFICATE, kind="ca-bundle", access=access("0644"), digest=CA_DIGEST),
+        step("secret-file", path=SECRET, handle="kubelet-key", access=access("0600"), digest=KEY_DIGEST),
         step("symlink", path=LINK, target="ca.crt"),
         step("managed-block", path=BLOCK, name="own name", lines=["10.99.0.200 somebody"]),
         step("component-version", component="crictl", version=VERSION,

@@ -1,0 +1,67 @@
+#include "daemon/hands/host/runtime.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "daemon/base/crash_point.hpp"
+#include "daemon/hands/host/grpc.hpp"
+#include "daemon/hands/host/protobuf.hpp"
+
+// https://github.com/kubernetes/cri-api/blob/master/pkg/apis/runtime/v1/api.proto
+
+namespace kubexm::hands {
+
+namespace {
+
+constexpr const char* kSocket = "/run/containerd/containerd.sock";
+constexpr std::uint32_t kItems = 1;         // of ListPodSandboxResponse
+constexpr std::uint32_t kId = 1;            // of PodSandbox
+constexpr std::uint32_t kPodSandboxId = 1;  // of StopPodSandboxRequest and RemovePodSandboxRequest
+
+Result<std::string> call(const std::string& method, std::string_view message,
+                         RuntimeDeadline deadline) {
+    return grpc::call(kSocket, "runtime.v1.RuntimeService/" + method, message, deadline);
+}
+
+bool is_id(std::string_view text) {
+    const auto plain = [](unsigned char c) { return std::isalnum(c) != 0; };
+    return !text.empty() && text.size() <= 128 && std::ranges::all_of(text, plain);
+}
+
+Result<> end_pod(const std::string& method, const std::string& id, RuntimeDeadline deadline) {
+    crash_point("pod.remove.before");
+    auto done = call(method, protobuf::member(kPodSandboxId, id), deadline);
+    crash_point("pod.remove.after");
+    if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
+    return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> pods_in(std::string_view answer) {
+    auto items = protobuf::members(answer, kItems);
+    if (!items) return during("list of pods", items.error());
+    std::vector<std::string> ids;
+    for (const std::string_view item : *items) {
+        auto id = protobuf::last_member(item, kId);
+        if (!id) return during("pod in a list", id.error());
+        if (!is_id(*id)) return fail(Code::invalid, "the id of a pod is not letters and digits");
+        ids.emplace_back(*id);
+    }
+    std::ranges::sort(ids);
+    return ids;
+}
+
+Result<std::vector<std::string>> list_pods(RuntimeDeadline deadline) {
+    auto answer = call("ListPodSandbox", "", deadline);
+    if (!answer) return std::unexpected(answer.error());
+    return pods_in(*answer);
+}
+
+/// Removal alone would fail for a pod whose network could not be taken down.
+Result<> remove_pod(const std::string& id, RuntimeDeadline deadline) {
+    if (auto done = end_pod("StopPodSandbox", id, deadline); !done) return done;
+    return end_pod("RemovePodSandbox", id, deadline);
+}
+
+}  // namespace kubexm::hands

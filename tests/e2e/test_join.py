@@ -1,0 +1,104 @@
+"""A real assignment ends in a Ready node, and back: the seed's objects, real Cluster API, a real kubelet."""
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from testbed import host as hosts
+from testbed import management, snapshot, waiting, worker
+from testbed.cluster import Cluster
+from testbed.host import Host
+from testbed.management import example
+
+TREE = Path(os.environ.get("KUBEXM_TREE", ""))
+PACE = 0.05  # of the stand-in's waits: it looks again after 0.5 s instead of 10
+BOOTSTRAPPED, INSTALLED = "K8sNodeBootstrapSucceeded", "K8sComponentsInstallationSucceeded"
+
+
+@pytest.fixture(scope="module")
+def side():
+    """A management cluster that is also the workload cluster, as in the guide."""
+    with Cluster("demo") as cluster, management.start("kubexm", cluster, pace=PACE) as running:
+        hosts.allow_bootstrapping(cluster)
+        running.apply(example.objects(cluster, replicas=0))
+        yield running
+
+
+@pytest.fixture
+def host(side, node):
+    """An enrolled host that no cluster wants yet; nothing of it is left after the test."""
+    made = Host(node, TREE)
+    made.enrol(side.cluster)
+    made.wait_for_phase("waiting")
+    yield made
+    scale(side, 0)
+    made.wait_for_phase("waiting")
+    side.wait_for("the end of all Machines", lambda: not side.cluster.get("machines")["items"])
+    side.cluster.kubectl("delete", "byohost,node", "--all")
+
+
+def scale(side, replicas: int) -> None:
+    side.cluster.kubectl("scale", "machinedeployment", example.DEPLOYMENT, f"--replicas={replicas}")
+
+
+def byohost(side, host: Host) -> dict:
+    return side.cluster.get("byohost", host.node.name)
+
+
+def condition(side, host: Host, kind: str) -> dict:
+    found = byohost(side, host).get("status", {}).get("conditions", [])
+    return next((item for item in found if item["type"] == kind), {})
+
+
+def is_ready(side, host: Host) -> bool:
+    found = side.cluster.get("node", host.node.name) or {"status": {}}
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in found["status"].get("conditions", []))
+
+
+def run_pod(side, host: Host) -> str:
+    """A pod runs on the node and answers; returns its name."""
+    name = f"greeter-on-{host.node.name}"
+    side.cluster.apply(yaml.safe_dump({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+        "spec": {"nodeName": host.node.name, "containers": [
+            {"name": "greeter", "image": worker.GREETER, "imagePullPolicy": "Never"}]}}))
+    address = host.wait(f"an address of pod {name}",
+                        lambda: side.cluster.get("pod", name)["status"].get("podIP"))
+    host.wait(f"pod {name} to answer", lambda: "greetings" in host.node.run(
+        ["curl", "-s", "--max-time", "5", f"http://{address}:8080"], check=False).stdout)
+    return name
+
+
+@pytest.mark.parametrize("node", ["bookworm", "trixie"], indirect=True)
+def test_a_host_becomes_a_node_and_back(side, host):
+    before = host.node.snapshot()
+    found = byohost(side, host)
+    assert found["status"]["hostinfo"]["architecture"] == "amd64"
+    assert condition(side, host, BOOTSTRAPPED)["reason"] == "WaitingForMachineRefToBeAssigned"
+
+    scale(side, 1)
+    status = host.wait_for_phase("joined")
+    assert is_ready(side, host)
+    side.wait_for("the condition", lambda: condition(side, host, BOOTSTRAPPED).get("status") == "True")
+    assert condition(side, host, INSTALLED)["status"] == "True"
+    node = side.cluster.get("node", host.node.name)
+    assert node["spec"]["providerID"] == f"byoh://{host.node.name}"
+    assert node["status"]["nodeInfo"]["machineID"] == host.node.read("/etc/machine-id").decode().strip()
+    assert status["assignment"]["cluster"] == example.CLUSTER
+    assert status["plan"]["state"] == "done"
+    assert {item["name"] for item in status["certificates"]} == {"management", "node"}
+    machines = side.cluster.get("machines")["items"]
+    side.wait_for("a running Machine", lambda: side.cluster.get(
+        "machine", machines[0]["metadata"]["name"])["status"]["phase"] == "Running")
+    pod = run_pod(side, host)
+
+    side.cluster.kubectl("delete", "pod", pod, "--wait=false")
+    scale(side, 0)
+    host.wait_for_phase("waiting")
+    assert not snapshot.diff(before, host.node.snapshot())
+    released = byohost(side, host)
+    assert "machineRef" not in released["status"] and "bootstrapSecret" not in released["spec"]
+    assert "cluster.x-k8s.io/cluster-name" not in released["metadata"].get("labels", {})
+    assert "kubectl delete node" in condition(side, host, BOOTSTRAPPED)["message"]
