@@ -12,6 +12,7 @@ namespace kubexm::agent {
 // The words of the contract with the management cluster, which its controllers and people know.
 inline constexpr std::string_view kBootstrapped = "K8sNodeBootstrapSucceeded";
 inline constexpr std::string_view kInstalled = "K8sComponentsInstallationSucceeded";
+inline constexpr std::string_view kNodeAbsent = "K8sNodeAbsent";  // a reason of both
 
 // What only this host says of itself.
 inline constexpr std::string_view kHandsAnswer = "HandsAnswer";

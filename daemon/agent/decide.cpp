@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "daemon/agent/conditions.hpp"
+
 namespace kubexm::agent {
 
 namespace {
@@ -19,6 +21,16 @@ std::string present_owner(const HandsState& hands) {
 }
 
 bool is_undo(const wire::PlanSummary& plan) { return plan.plan_id.starts_with("undo-"); }
+
+/// Nobody wants the host. What was said when it was released stays: somebody may still have to do
+/// something about it.
+Decision wait_for_machine(const model::HostRecord& host) {
+    const auto said = std::ranges::find(host.conditions, kBootstrapped, &model::Condition::type);
+    if (said != host.conditions.end() && said->reason == kNodeAbsent) {
+        return {Move::wait, "", said->reason, said->message};
+    }
+    return {Move::wait, "", "WaitingForMachineRefToBeAssigned", "no cluster wants this host"};
+}
 
 Decision hold(const std::string& owner, std::string message) {
     return {Move::hold, owner, "HeldForAPerson", std::move(message)};
@@ -58,10 +70,7 @@ Decision decide(const model::HostRecord& host, const HandsState& hands) {
     if (host.paused) return {Move::leave_alone, present, "", ""};
     if (host.release_asked) return {Move::release, present, "", ""};
     if (!host.machine) {
-        if (present.empty()) {
-            return {Move::wait, "", "WaitingForMachineRefToBeAssigned",
-                    "no cluster wants this host"};
-        }
+        if (present.empty()) return wait_for_machine(host);
         return hold(
             present,
             fmt::format("the host is a node for {}, but its ByoHost names no machine and "

@@ -186,13 +186,14 @@ void Reconciler::release(const std::string& owner) {
 
 void Reconciler::on_released(const Result<std::string>& about_node) {
     if (!about_node) return fail_activity(about_node.error());
-    hands_.reset();  // the host has changed: what the patches below say is decided upon after a look
+    hands_
+        .reset();  // the host has changed: what the patches below say is decided upon after a look
     world_.board.change([](model::Snapshot& now) {
         std::erase_if(now.certificates, [](const auto& each) { return each.name == "node"; });
     });
     const std::string message = about_node->empty() ? "the host is as it was" : *about_node;
-    reporter_.free_host({is_false(kBootstrapped, "Info", "K8sNodeAbsent", message),
-                         is_false(kInstalled, "Info", "K8sNodeAbsent", "")},
+    reporter_.free_host({is_false(kBootstrapped, "Info", kNodeAbsent, message),
+                         is_false(kInstalled, "Info", kNodeAbsent, "")},
                         [this](bool freed) {
                             if (!freed) return retry_later();
                             backoff_.reset();

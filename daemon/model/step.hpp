@@ -257,9 +257,14 @@ struct ComponentVersion {
 struct Claim {
     static constexpr std::string_view kType = "claim";
     std::string path;  // a directory tree that was not there before
+    std::optional<bool>
+        if_empty;  // only the directory itself, which others may come to use as well
 
     bool operator==(const Claim&) const = default;
-    static void fields(auto& self, auto&& visit) { visit("path", self.path); }
+    static void fields(auto& self, auto&& visit) {
+        visit("path", self.path);
+        visit("if_empty", self.if_empty);
+    }
 };
 
 /// What runs in a cluster makes besides files.

@@ -19,12 +19,13 @@ constexpr const char* kCa = "/etc/kubernetes/pki/ca.crt";
 constexpr Access kOnlyRoot{.mode = Mode{0700}};
 constexpr Access kForAll{.mode = Mode{0755}};
 
-/// The trees that kubelet, containerd and the pod network make. Of containerd's only what it has for
-/// Kubernetes: others may run containers there too.
+/// The trees that kubelet, containerd and the pod network make. Of containerd's only what it has
+/// for Kubernetes: others may run containers there too.
 constexpr std::array kMadeByOthers{
     "/run/containerd/io.containerd.grpc.v1.cri/containers",
     "/run/containerd/io.containerd.grpc.v1.cri/sandboxes",
     "/run/containerd/io.containerd.runtime.v2.task/k8s.io",
+    "/run/containerd/runc/k8s.io",
     "/run/netns",
     "/usr/libexec/kubernetes",
     "/var/lib/cni",
@@ -40,6 +41,14 @@ constexpr std::array kMadeByOthers{
     "/var/lib/kubelet/pki",
 };
 
+/// What they are in, and may come to share with others.
+constexpr std::array kShared{
+    "/run/containerd/io.containerd.grpc.v1.cri",
+    "/run/containerd/runc",
+    "/run/containerd/s",
+    "/var/lib/containerd/io.containerd.grpc.v1.cri",
+};
+
 /// Before anything else, so that they are given back last: what kubelet, containerd and the pod
 /// network make by themselves, and the kernel parameters that kubelet sets behind everybody's back.
 void claim(std::vector<Step>& steps) {
@@ -53,7 +62,8 @@ void claim(std::vector<Step>& steps) {
     for (const ByProduct kind : {ByProduct::cgroups, ByProduct::links, ByProduct::chains}) {
         steps.emplace_back(ByProducts{kind});
     }
-    for (const char* path : kMadeByOthers) steps.emplace_back(Claim{path});
+    for (const char* path : kShared) steps.emplace_back(Claim{path, /*if_empty=*/true});
+    for (const char* path : kMadeByOthers) steps.emplace_back(Claim{path, std::nullopt});
 }
 
 void make_directories(std::vector<Step>& steps) {

@@ -35,12 +35,16 @@ def host(side, node):
     yield made
     scale(side, 0)
     made.wait_for_phase("waiting")
-    side.wait_for("the end of all Machines", lambda: not side.cluster.get("machines")["items"])
+    side.wait_for("the end of all Machines", lambda: not machines(side))
     side.cluster.kubectl("delete", "byohost,node", "--all")
 
 
 def scale(side, replicas: int) -> None:
     side.cluster.kubectl("scale", "machinedeployment", example.DEPLOYMENT, f"--replicas={replicas}")
+
+
+def machines(side) -> list[dict]:
+    return (side.cluster.get("machines") or {"items": []})["items"]
 
 
 def byohost(side, host: Host) -> dict:
@@ -89,9 +93,7 @@ def test_a_host_becomes_a_node_and_back(side, host):
     assert status["assignment"]["cluster"] == example.CLUSTER
     assert status["plan"]["state"] == "done"
     assert {item["name"] for item in status["certificates"]} == {"management", "node"}
-    machines = side.cluster.get("machines")["items"]
-    side.wait_for("a running Machine", lambda: side.cluster.get(
-        "machine", machines[0]["metadata"]["name"])["status"]["phase"] == "Running")
+    side.wait_for("a running Machine", lambda: [item["status"]["phase"] for item in machines(side)] == ["Running"])
     pod = run_pod(side, host)
 
     side.cluster.kubectl("delete", "pod", pod, "--wait=false")

@@ -35,6 +35,16 @@ Result<> delete_new_entries(Context& context, const std::string& path,
     return {};
 }
 
+/// What others have put into it meanwhile keeps it.
+Result<std::string> take_back_if_empty(Context& context, const std::string& path,
+                                       const PathImage& before) {
+    if (before.kind == "directory") return restore_path(context, path, before);
+    auto done = remove_path(context.root, path);
+    if (done || done.error().code == Code::not_found) return std::string();
+    if (done.error().code == Code::conflict) return path + " stays: it is not empty";
+    return std::unexpected(done.error());
+}
+
 }  // namespace
 
 /// Claimed when the ledger has it.
@@ -60,6 +70,7 @@ Result<> apply(Context&, const model::Claim&) { return {}; }
 Result<std::string> take_back(Context& context, const model::Claim& step, const Image& image) {
     auto before = image_as<ClaimImage>(image);
     if (!before) return std::unexpected(before.error());
+    if (step.if_empty == true) return take_back_if_empty(context, step.path, before->directory);
     if (auto done = unmount_below(context, step.path); !done) return std::unexpected(done.error());
     if (before->directory.kind == "directory") {
         auto done = delete_new_entries(context, step.path, before->entries);

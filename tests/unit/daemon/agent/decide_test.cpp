@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "daemon/agent/conditions.hpp"
+
 namespace kubexm::agent {
 namespace {
 
@@ -30,6 +32,13 @@ TEST(Decide, AFreeHostWaits) {
     const Decision decision = decide({}, {});
     EXPECT_EQ(decision.move, Move::wait);
     EXPECT_EQ(decision.reason, "WaitingForMachineRefToBeAssigned");
+}
+
+TEST(Decide, WhatWasSaidAtTheReleaseStays) {
+    model::HostRecord host;
+    host.conditions = {is_false(kBootstrapped, "Info", kNodeAbsent, "delete the Node")};
+    EXPECT_EQ(decide(host, {}).reason, kNodeAbsent);
+    EXPECT_EQ(decide(host, {}).message, "delete the Node");
 }
 
 TEST(Decide, AnAssignedHostJoins) {

@@ -13,14 +13,16 @@ using testing::Contains;
 using testing::HasSubstr;
 
 TEST(Facts, NameTheSystemAsTheProviderDoes) {
-    EXPECT_EQ(os_image_of("NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 22.04.4 LTS\"\n"), "Ubuntu 22.04.4");
+    EXPECT_EQ(os_image_of("NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 22.04.4 LTS\"\n"),
+              "Ubuntu 22.04.4");
     EXPECT_EQ(os_image_of("PRETTY_NAME=Debian\n"), "Debian");
     EXPECT_EQ(os_image_of(""), "Unknown");
 }
 
 TEST(Facts, KnowTheWayOut) {
-    EXPECT_EQ(default_interface_of("Iface\tDestination\tGateway\nlo\t0000007F\t0\neth0\t00000000\t01\n"),
-              "eth0");
+    EXPECT_EQ(
+        default_interface_of("Iface\tDestination\tGateway\nlo\t0000007F\t0\neth0\t00000000\t01\n"),
+        "eth0");
     EXPECT_EQ(default_interface_of("Iface\tDestination\tGateway\n"), "");
 }
 

@@ -40,7 +40,7 @@ TEST_F(StoreTest, GivesBackWhatItWasGiven) {
 TEST_F(StoreTest, IsForItsUserOnly) {
     const auto store = Store::open(path_);
     ASSERT_TRUE(store && store->write("key", Secret(std::string("x"))));
-    struct stat found {};
+    struct stat found{};
     ASSERT_EQ(::stat((path_ + "/key").c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 0777U, 0600U);
     ASSERT_EQ(::chmod((path_ + "/key").c_str(), 0644), 0);

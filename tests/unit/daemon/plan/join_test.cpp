@@ -43,7 +43,9 @@ std::size_t first_of(const model::Plan& plan) {
     return static_cast<std::size_t>(std::ranges::find_if(plan.steps, is_it) - plan.steps.begin());
 }
 
-model::UnitState kubelet_of(const model::Plan& plan) { return steps_of<model::UnitState>(plan).at(0); }
+model::UnitState kubelet_of(const model::Plan& plan) {
+    return steps_of<model::UnitState>(plan).at(0);
+}
 
 TEST(JoinPlan, IsForItsOwnerAndEndsWithARunningKubelet) {
     const model::Plan plan = make_join(example(), "join-1");
