@@ -25,7 +25,8 @@ def host(request):
 
 def test_every_step_type_is_in_the_plan(host):
     kinds = {"rendered-file", "data-file", "secret-file", "directory", "symlink", "managed-block", "absent-path",
-             "deleted-tree", "sysctl", "unmounted", "unit-state", "daemon-reload", "transient-unit", "claim", "component-version"}
+             "deleted-tree", "sysctl", "unmounted", "unit-state", "daemon-reload", "transient-unit", "claim", "component-version",
+             "by-products"}
     for course in (host.forth, host.back):
         assert {name.rpartition("-")[0] for name in course.trace if "." not in name} == kinds
 

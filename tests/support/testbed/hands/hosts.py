@@ -7,10 +7,17 @@ from testbed.hands import Hands, plan
 
 ODD_MODE, ODD_OWNER = 0o604, 1234
 
+# As iptables of kubelet makes them.
+CHAINS = ("add table ip mangle; add chain ip mangle KUBE-MADE; add chain ip mangle OUTPUT"
+          " { type route hook output priority -150; policy accept; }; add rule ip mangle OUTPUT jump KUBE-MADE")
+
 # Units of the host's owner; shy.service makes something when it starts, as kubelet does.
 UNITS = {
     "shy.service": f"[Service]\nType=oneshot\nRemainAfterExit=yes\n"
-                   f"ExecStart=/usr/bin/install -D /etc/hostname {plan.CLAIMED}/made/by-product\n",
+                   f"ExecStart=/usr/bin/install -D /etc/hostname {plan.CLAIMED}/made/by-product\n"
+                   "ExecStart=/usr/bin/systemctl start kubepods-made.slice\n"
+                   "ExecStart=/usr/bin/ip link add cni0 type bridge\n"
+                   f"ExecStart=/usr/sbin/nft \"{CHAINS}\"\n",
     "loud.service": "[Service]\nExecStart=/usr/bin/sleep infinity\n",
     "run-netns-doomed.mount": f"[Mount]\nWhat=doomed\nWhere={plan.DOOMED_MOUNT}\nType=tmpfs\n",
 }

@@ -89,11 +89,12 @@ def _documents() -> list[dict]:
 
 
 def _units() -> list[dict]:
-    """The claim comes before shy.service, which makes what is claimed."""
+    """What claims comes before shy.service, which makes what is claimed."""
     return [
         step("daemon-reload", units=["kubelet.service", "containerd.service"]),
         step("transient-unit", name="kubexm-test.service", argv=["/usr/bin/true"], timeout_seconds=30),
         step("claim", path=CLAIMED),
+        *(step("by-products", kind=kind) for kind in ("cgroups", "links", "chains", "pods")),
         step("unit-state", name="kubelet.service", enabled=True, restart_key=""),
         step("unit-state", name="shy.service", enabled=True, active=True, masked=False, restart_key=""),
         step("unit-state", name="loud.service", enabled=False, active=False, masked=True, restart_key=""),

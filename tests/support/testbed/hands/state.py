@@ -15,7 +15,7 @@ State = dict[str, str]
 
 
 def take(hands: Hands) -> State:
-    return files(hands) | _units(hands) | _sysctls(hands)
+    return files(hands) | _units(hands) | _sysctls(hands) | _by_products(hands)
 
 
 def files(hands: Hands) -> State:
@@ -73,6 +73,14 @@ def _describe(path: Path) -> str:
 def _units(hands: Hands) -> State:
     shown = hands.node.run(["systemctl", "show", "--property", PROPERTIES, *plan.UNITS]).stdout
     return {f"unit {name}": text for name, text in zip(plan.UNITS, shown.split("\n\n"), strict=True)}
+
+
+def _by_products(hands: Hands) -> State:
+    groups = hands.node.run(["systemctl", "list-units", "--plain", "--no-legend", "kubepods*"]).stdout
+    links = hands.node.run(["ip", "-brief", "link"]).stdout
+    chains = hands.node.run(["nft", "--stateless", "list", "ruleset"]).stdout
+    return {"groups of pods": groups, "links": " ".join(line.split()[0] for line in links.splitlines()),
+            "chains": chains}
 
 
 def _sysctls(hands: Hands) -> State:

@@ -106,6 +106,7 @@ TEST(HandsConfig, DefaultsKeepTheRulesThatFilesMustKeep) {
     for (const std::string& name : defaults.units) EXPECT_EQ(unit_name(name), "") << name;
     for (const std::string& key : defaults.sysctls) EXPECT_EQ(sysctl_pattern(key), "") << key;
     for (const std::string& name : defaults.modules) EXPECT_EQ(module_name(name), "") << name;
+    for (const std::string& name : defaults.links) EXPECT_EQ(link_name(name), "") << name;
     for (const std::string& name : defaults.components) EXPECT_EQ(component_name(name), "") << name;
 }
 

@@ -30,9 +30,8 @@ TEST(Protobuf, FindsAMemberAmongOthers) {
 
 TEST(Protobuf, RefusesWhatIsNone) {
     const std::vector<std::string> hostile = {
-        "\x0a",  // no length
-        "\x0a\x05"
-        "abcd",                                          // shorter than it says
+        "\x0a",                                          // no length
+        "\x0a\x05wxyz",                                  // shorter than it says
         "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",  // longer than any memory
         "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",  // a length of more than 64 bits
         "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",  // a number without end
@@ -40,10 +39,9 @@ TEST(Protobuf, RefusesWhatIsNone) {
         "\x80\x80\x80\x80\x10\x00"s,                     // a member beyond the largest
         "\x0b\x0c",                                      // a group
         "\x0e",                                          // no wire type
-        "\x09"
-        "short",     // eight bytes that are five
-        "\x08",      // a number that is missing
-        "\x08\x01",  // a number, where a text was asked for
+        "\x09short",                                     // eight bytes that are five
+        "\x08",                                          // a number that is missing
+        "\x08\x01",                                      // a number, where a text was asked for
     };
     for (const std::string& message : hostile) {
         EXPECT_THAT(members(message, 1), IsError(Code::invalid, "no protobuf")) << message;

@@ -33,6 +33,7 @@ Ruleset after_kubelet() {
 
 std::vector<std::string> chains_of(const Ruleset& ruleset) {
     std::vector<std::string> names;
+    names.reserve(ruleset.chains.size());
     for (const FilterChain& each : ruleset.chains) names.push_back(each.table + " " + each.name);
     return names;
 }
