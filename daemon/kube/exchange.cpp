@@ -193,7 +193,7 @@ std::chrono::seconds Exchange::retry_after() const {
 }
 
 Failure Exchange::no_answer(CURLcode outcome) const {
-    const std::string_view said = error_.c_str();
+    const std::string_view said = error_.data();
     const std::string why =
         said.empty() ? ::curl_easy_strerror(outcome) : printable(said).substr(0, kMaxErrorShown);
     return {.error = {code_of(outcome), fmt::format("{}: {}", what_, why)}, .status = status()};

@@ -1,10 +1,8 @@
 #include "daemon/kube/multi.hpp"
 
-#include <fmt/format.h>
 #include <sys/epoll.h>
 
-#include <new>
-#include <tuple>
+#include <csignal>
 #include <utility>
 
 namespace kubexm::kube {
@@ -28,6 +26,14 @@ int curl_events(std::uint32_t events) {
     return mask;
 }
 
+/// Once in a process.
+CURLcode start_curl() {
+    // OpenSSL writes to sockets without MSG_NOSIGNAL: a server that went away must not end us.
+    // systemd ignores it for services as well.
+    std::signal(SIGPIPE, SIG_IGN);
+    return ::curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
 }  // namespace
 
 Multi::Multi(Loop& loop) : loop_(loop), multi_(::curl_multi_init()) {}
@@ -40,7 +46,7 @@ Multi::~Multi() {
 }
 
 Result<std::shared_ptr<Multi>> Multi::create(Loop& loop) {
-    static const CURLcode ready = ::curl_global_init(CURL_GLOBAL_DEFAULT);
+    static const CURLcode ready = start_curl();
     std::shared_ptr<Multi> made(new Multi(loop));
     CURLM* multi = made->multi_.get();
     if (ready != CURLE_OK || multi == nullptr ||

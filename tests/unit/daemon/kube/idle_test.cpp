@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/unit/daemon/kube/api_fixture.hpp"
+
+namespace kubexm::kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A line of the kernel's account of a thread of ours: "State" is "S (sleeping)".
+std::string status_of(pid_t thread, const std::string& name) {
+    std::ifstream file(fmt::format("/proc/self/task/{}/status", thread));
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
+    }
+    return "";
+}
+
+class ApiAtRest : public ApiTest {
+protected:
+    void SetUp() override {
+        ApiTest::SetUp();
+        on_loop([this] { thread_id_ = ::gettid(); });
+    }
+    long wakeups() const { return std::stol(status_of(thread_id_, "voluntary_ctxt_switches")); }
+    /// Returns when the loop has nothing more to do.
+    void settle() const {
+        const auto deadline = std::chrono::steady_clock::now() + kPatience;
+        for (long before = -1; std::chrono::steady_clock::now() < deadline;) {
+            const long now = wakeups();
+            if (now == before && status_of(thread_id_, "State").starts_with("S")) return;
+            before = now;
+            std::this_thread::sleep_for(300ms);  // after 200 ms curl would try another address
+        }
+        FAIL() << "the loop does not come to rest";
+    }
+
+    pid_t thread_id_ = 0;
+};
+
+TEST_F(ApiAtRest, DoesNotWakeUp) {
+    std::promise<void> streaming;
+    const HttpsServer server(authority_, [](const Seen& seen, Connection& connection) {
+        if (seen.path != "/watch") return connection.answer(200, "{}");
+        connection.begin_chunks();
+        connection.wait_for_the_client_to_go();
+    });
+    const auto client = api(access(server));
+    ASSERT_TRUE(get(*client));  // leaves a connection that waits for its next request
+    Api::Handle handle;
+    on_loop([&] {
+        handle = client->stream(
+            "/watch", 600s, [&](std::string_view) { streaming.set_value(); },
+            [](const Answer<void>&) {});
+    });
+    wait_for(streaming.get_future());
+    settle();
+    const long before = wakeups();
+    std::this_thread::sleep_for(1500ms);  // that nothing happens is the question
+    EXPECT_EQ(wakeups() - before, 0);
+    on_loop([&] { handle.reset(); });
+}
+
+}  // namespace
+}  // namespace kubexm::kube
