@@ -10,7 +10,6 @@ namespace kubexm::http {
 namespace {
 
 using testing::AnyOf;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
