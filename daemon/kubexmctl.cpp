@@ -1,4 +1,4 @@
-// kubexmctl: what a person asks of the hands.
+// kubexmctl: what a person asks of kubexmd and of the hands.
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 
 #include "daemon/base/version.hpp"
 #include "daemon/cli/commands.hpp"
+#include "daemon/cli/status.hpp"
 
 namespace {
 
@@ -24,6 +25,9 @@ public:
         app_.set_version_flag("--version", fmt::format("kubexmctl {}", kVersion));
         app_.require_subcommand(1);
         app_.add_option("--socket", socket_, "the socket of the hands")->capture_default_str();
+        app_.add_option("--api-socket", api_socket_, "the socket of kubexmd")
+            ->capture_default_str();
+        add_status_commands();
         add_plan_commands();
         add_running_commands();
         add_journal_commands();
@@ -42,6 +46,19 @@ private:
         auto* added = to.add_subcommand(name, text);
         added->callback([this, command = std::move(command)] { chosen_ = command; });
         return added;
+    }
+
+    void add_status_commands() {
+        const std::map<std::string, cli::Form> forms{{"text", cli::Form::text},
+                                                     {"json", cli::Form::json}};
+        const auto add_form = [&](CLI::App* command) {
+            command->add_option("--output", form_, "text (the default) or json")
+                ->transform(CLI::CheckedTransformer(forms));
+        };
+        add_form(add(app_, "status", "show how this host is",
+                     [this] { return cli::status(api_socket_, form_); }));
+        add_form(add(app_, "plan", "show the steps of the plan that runs, or of the last one",
+                     [this] { return cli::plan(api_socket_, form_); }));
     }
 
     void add_plan_commands() {
@@ -97,10 +114,14 @@ private:
             of(JournalAction::discard));
     }
 
-    CLI::App app_{"Asks kubexm-hands to show, carry out and take back plans on this host.",
-                  "kubexmctl"};
+    CLI::App app_{
+        "Asks kubexmd how this host is, and kubexm-hands to show, carry out and take back "
+        "plans on it.",
+        "kubexmctl"};
     Command chosen_;
     std::string socket_ = "/run/kubexm-hands/hands.sock";
+    std::string api_socket_ = "/run/kubexm/kubexmd.sock";
+    cli::Form form_ = cli::Form::text;
     std::string plan_;
     std::vector<std::string> contents_;
     bool replace_ = false;

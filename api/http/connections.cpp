@@ -2,6 +2,7 @@
 
 #include <trantor/net/EventLoop.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -16,10 +17,11 @@ using trantor::MsgBuffer;
 using trantor::TcpConnection;
 using trantor::TcpConnectionPtr;
 
-constexpr std::size_t kMaxConnections = 64;
+constexpr int kMaxConnections =
+    32;  // at either door: whoever crowds TCP keeps nobody off the socket
 constexpr std::size_t kMaxRequest = std::size_t{96} * 1024;  // a body of 64 KiB and its headers
 constexpr std::size_t kMaxUnread = std::size_t{1024} * 1024;
-constexpr auto kPatience = 15s;  // from one whole request to the next, however the bytes trickle
+constexpr auto kPatience = 10s;  // from one whole request to the next, however the bytes trickle
 
 /// The callback that hands bytes to Drogon's parser; trantor keeps it to derived classes.
 struct Opened : TcpConnection {
@@ -43,7 +45,13 @@ void Connections::on_change(const TcpConnectionPtr& connection) {
 }
 
 void Connections::welcome(const TcpConnectionPtr& connection) {
-    if (closing_ || guests_.size() == kMaxConnections) return connection->forceClose();
+    const auto door = connection->localAddr().family();
+    const auto same_door = [door](const auto& entry) {
+        return entry.second.connection->localAddr().family() == door;
+    };
+    if (closing_ || std::ranges::count_if(guests_, same_door) >= kMaxConnections) {
+        return connection->forceClose();
+    }
     Guest& guest = guests_[connection.get()];
     guest.connection = connection;
     restart_patience(guest);

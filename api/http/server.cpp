@@ -193,16 +193,17 @@ private:
 };
 
 Result<std::unique_ptr<Server>> Server::start(const Listen& listen, Source source) {
+    static std::atomic_flag started;
+    if (started.test()) {
+        return fail(Code::invalid, "the API is served once a process, and was already");
+    }
     auto bell = Doorbell::create();
     if (!bell) return std::unexpected(bell.error());
     auto tcp = listen_tcp(listen.address, listen.port);
     if (!tcp) return std::unexpected(tcp.error());
     auto local = listen_unix(listen.socket);
     if (!local) return std::unexpected(local.error());
-    static std::atomic_flag started;
-    if (started.test_and_set()) {
-        return fail(Code::invalid, "the API is served once a process, and was already");
-    }
+    started.test_and_set();
     auto impl =
         std::make_unique<Impl>(*std::move(bell), std::array{*std::move(tcp), *std::move(local)},
                                listen, std::move(source));

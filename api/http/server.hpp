@@ -21,7 +21,8 @@ struct Listen {
 using Source = std::function<std::shared_ptr<const model::Snapshot>()>;
 
 /// Serves api/routes until it is stopped, in threads of its own with all signals blocked. Nothing
-/// wakes up while nobody is connected. Once a process: the HTTP library lives in one global object.
+/// wakes up while nobody is connected. Once a process, and to be stopped before main() returns: the
+/// HTTP library lives in global objects.
 class Server {
 public:
     /// Returns when clients are answered. invalid: an address that is not loopback, a second

@@ -23,14 +23,13 @@ public:
     };
 
     static Place& place() {
-        static Place place;
-        if (place.server) return place;
-        auto started = Server::start({"127.0.0.1", 0, place.socket()}, [] {
+        if (place_.server) return place_;
+        auto started = Server::start({"127.0.0.1", 0, place_.socket()}, [] {
             return std::make_shared<const model::Snapshot>(api::joining_host());
         });
         if (!started) throw std::runtime_error(started.error().what);
-        place.server = *std::move(started);
-        return place;
+        place_.server = *std::move(started);
+        return place_;
     }
 
     static Client tcp() { return Client::tcp(place().server->port()); }
@@ -43,7 +42,18 @@ public:
         return client.read_all();
     }
     static std::string get(const std::string& path) { return ask(tcp(), "GET " + path); }
+
+    inline static Place place_;
 };
+
+/// Stops the server while the library's own globals still are there.
+class StopAtEnd : public testing::Environment {
+public:
+    void TearDown() override {
+        if (Served::place_.server) Served::place_.server->stop();
+    }
+};
+inline const auto* const kStopAtEnd = testing::AddGlobalTestEnvironment(new StopAtEnd);
 
 inline std::string body_of(const std::string& answer) {
     const auto end = answer.find("\r\n\r\n");

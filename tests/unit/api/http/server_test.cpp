@@ -104,6 +104,7 @@ TEST_F(Served, ASecondOneInAProcessIsRefused) {
                                 [] { return std::make_shared<const model::Snapshot>(); });
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Code::invalid);
+    EXPECT_FALSE(std::filesystem::exists(other.path("s")));
 }
 
 }  // namespace

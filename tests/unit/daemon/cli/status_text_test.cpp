@@ -1,0 +1,55 @@
+#include "daemon/cli/status_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/api/golden.hpp"
+
+namespace kubexm::cli {
+namespace {
+
+using nlohmann::json;
+
+json document(const std::string& name) { return json::parse(api::golden(name)); }
+
+TEST(StatusText, TellsEverythingAboutAHost) {
+    EXPECT_EQ(status_text(document("status-joining.json")),
+              "host         h1 (Debian GNU/Linux 12 (bookworm), amd64, 2 CPUs, 3.7 GiB)\n"
+              "phase        joining\n"
+              "assignment   blue v1.34.1 as default/blue-workers-x7k2p\n"
+              "plan         p-1 running, 1 of 3 steps done\n"
+              "condition    True     Connected\n"
+              "condition    False    Joined: StepFailed: <script>\\x1b[31m\xef\xbf\xbd\\xc2\\x85"
+              "\xe9\x9b\xaa\n"
+              "condition    Unknown  Ready\n"
+              "certificate  node until 2027-01-02T03:04:05Z\n"
+              "unit         active   kubelet.service (enabled)\n"
+              "version      0.1.0\n");
+}
+
+TEST(StatusText, SaysWhatIsNotThere) {
+    const std::string text = status_text(document("status-fresh.json"));
+    EXPECT_NE(text.find("assignment   none\nplan         none\nversion"), std::string::npos)
+        << text;
+}
+
+TEST(StatusText, TellsAPlanStepByStep) {
+    EXPECT_EQ(plan_text(document("plan.json")),
+              "plan p-1: running\n"
+              "done     set net.ipv4.ip_forward to 1\n"
+              "failed   start kubelet.service: no \"x\"\n"
+              "pending  start b.service\n");
+}
+
+TEST(StatusText, WhatIsSomethingElseIsShownAsNothing) {
+    for (const char* text :
+         {"null", "[]", "1", "{}", R"("x")", R"({"host": [], "plan": 1, "units": "x"})",
+          R"({"conditions": [1, null, {"type": {}}], "plan": {"steps": {"a": 1}}, "phase": 7})"}) {
+        EXPECT_NO_THROW(status_text(json::parse(text))) << text;
+        EXPECT_NO_THROW(plan_text(json::parse(text))) << text;
+    }
+}
+
+}  // namespace
+}  // namespace kubexm::cli
