@@ -6,10 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "daemon/kube/exchange.hpp"
-#include "daemon/kube/failures.hpp"
+#include "daemon/kube/answers.hpp"
 #include "daemon/kube/http_api.hpp"
-#include "daemon/kube/line_buffer.hpp"
 #include "daemon/kube/multi.hpp"
 
 namespace kubexm::kube {
@@ -17,107 +15,6 @@ namespace kubexm::kube {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::size_t kMaxAnswer = std::size_t{4} * 1024 * 1024;
-constexpr std::size_t kMaxLine = std::size_t{16} * 1024 * 1024;
-constexpr int kAccepted = 200;
-constexpr int kFirstError = 300;
-
-Failure too_large(const std::string& what, std::string_view object, std::size_t limit) {
-    return {.error = {Code::invalid, fmt::format("{}: expected {} of at most {} MiB, found more",
-                                                 what, object, limit / 1024 / 1024)}};
-}
-
-/// One answer, whole.
-class Unary final : public Exchange {
-public:
-    Unary(std::shared_ptr<const Identity> identity, Request request, Api::Callback callback)
-        : Exchange(std::move(identity), std::move(request)), callback_(std::move(callback)) {}
-
-    bool take(std::string_view bytes) override {
-        is_too_large_ = body_.size() + bytes.size() > kMaxAnswer;
-        if (!is_too_large_) body_ += bytes;
-        return !is_too_large_;
-    }
-    void finish(CURLcode outcome) override { tell(answer(outcome)); }
-    void refuse(const Error& error) override { tell(std::unexpected(Failure{.error = error})); }
-    void silence() override { callback_ = nullptr; }
-
-private:
-    Answer<json> answer(CURLcode outcome) {
-        if (is_too_large_) return std::unexpected(too_large(what(), "an answer", kMaxAnswer));
-        if (outcome != CURLE_OK) return std::unexpected(no_answer(outcome));
-        if (status() >= kFirstError) {
-            return std::unexpected(refusal(what(), status(), body_, retry_after()));
-        }
-        auto parsed = parse_answer(body_);
-        if (parsed) return std::move(*parsed);
-        return std::unexpected(
-            Failure{.error = during(what(), parsed.error()).error(), .status = status()});
-    }
-    void tell(Answer<json> answer) {
-        if (auto callback = std::exchange(callback_, nullptr)) callback(std::move(answer));
-    }
-
-    Api::Callback callback_;
-    std::string body_;
-    bool is_too_large_ = false;
-};
-
-/// Lines as they come; the body of a refusal is none.
-class Stream final : public Exchange {
-public:
-    Stream(std::shared_ptr<const Identity> identity, Request request, Multi& multi,
-           Api::LineCallback line, Api::EndCallback end)
-        : Exchange(std::move(identity), std::move(request)),
-          multi_(multi),
-          line_(std::move(line)),
-          end_(std::move(end)) {}
-
-    void on_head() override {
-        if (status() == kAccepted) begin();
-    }
-    bool take(std::string_view bytes) override {
-        if (status() >= kFirstError) {
-            if (body_.size() + bytes.size() <= kMaxAnswer) body_ += bytes;
-            return true;
-        }
-        multi_.note(*this);
-        is_too_large_ = !lines_.append(bytes);
-        return !is_too_large_;
-    }
-    void deliver() override {
-        if (std::exchange(has_begun_, false)) line_("");
-        for (auto line = lines_.next(); line && end_; line = lines_.next()) line_(*line);
-    }
-    void finish(CURLcode outcome) override { tell(answer(outcome)); }
-    void refuse(const Error& error) override { tell(std::unexpected(Failure{.error = error})); }
-    /// line_ may be what runs just now: it goes with the exchange.
-    void silence() override { end_ = nullptr; }
-
-private:
-    void begin() {
-        has_begun_ = true;
-        multi_.note(*this);
-    }
-    Answer<void> answer(CURLcode outcome) {
-        if (is_too_large_) return std::unexpected(too_large(what(), "a line", kMaxLine));
-        if (outcome != CURLE_OK) return std::unexpected(no_answer(outcome));
-        if (status() < kFirstError) return {};
-        return std::unexpected(refusal(what(), status(), body_, retry_after()));
-    }
-    void tell(Answer<void> answer) {
-        if (auto end = std::exchange(end_, nullptr)) end(std::move(answer));
-    }
-
-    Multi& multi_;
-    Api::LineCallback line_;
-    Api::EndCallback end_;
-    LineBuffer lines_{kMaxLine};
-    std::string body_;  // of a refusal
-    bool has_begun_ = false;
-    bool is_too_large_ = false;
-};
 
 class Handle final : public Api::Pending {
 public:

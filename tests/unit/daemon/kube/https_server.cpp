@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cctype>
 #include <sstream>
 #include <utility>
 
@@ -99,26 +99,20 @@ bool Connection::read(std::string& into) {
     return true;
 }
 
-HttpsServer::HttpsServer(const TestAuthority& authority, Handler handler,
-                         const ServerOptions& options)
+HttpsServer::HttpsServer(const TestAuthority& authority, Handler handler, const std::string& names)
     : handler_(std::move(handler)),
       context_(::SSL_CTX_new(::TLS_server_method())),
       listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const pki::Key key = make_key();
-    const TestCertificate certificate =
-        parse(authority.issue(key, {.subject = {{"CN", "test server"}},
-                                    .extensions = {{NID_subject_alt_name, options.names},
-                                                   {NID_ext_key_usage, "serverAuth"}}}));
+    const TestCertificate certificate = parse(authority.issue(
+        key, {.subject = {{"CN", "test server"}},
+              .extensions = {{NID_subject_alt_name, names}, {NID_ext_key_usage, "serverAuth"}}}));
     SSL_CTX* context = context_.get();
     require(::SSL_CTX_use_certificate(context, certificate.get()) == 1);
     require(::SSL_CTX_use_PrivateKey(context, openssl_key(key).get()) == 1);
     const TestCertificate ca = parse(authority.certificate());
     ::X509_STORE_add_cert(::SSL_CTX_get_cert_store(context), ca.get());
     ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    if (options.newest_tls != 0) {
-        ::SSL_CTX_set_security_level(context, 0);
-        SSL_CTX_set_max_proto_version(context, options.newest_tls);
-    }
     sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof address;
     auto* any = reinterpret_cast<sockaddr*>(&address);

@@ -53,24 +53,19 @@ private:
     bool is_closed_ = false;
 };
 
-struct ServerOptions {
-    std::string names = "IP:127.0.0.1";  // of its certificate
-    int newest_tls = 0;                  // 0: the newest there is
-};
-
 class HttpsServer {
 public:
     using Handler = std::function<void(const Seen&, Connection&)>;
 
-    /// `authority` outlives it; clients of that authority are let in, and those without a
-    /// certificate.
-    HttpsServer(const TestAuthority& authority, Handler handler, const ServerOptions& options = {});
+    /// `names` are those of its certificate. Clients of that authority are let in, and those
+    /// without a certificate.
+    HttpsServer(const TestAuthority& authority, Handler handler,
+                const std::string& names = "IP:127.0.0.1");
     HttpsServer(const HttpsServer&) = delete;
     HttpsServer& operator=(const HttpsServer&) = delete;
     ~HttpsServer();
 
     std::string url() const { return "https://127.0.0.1:" + std::to_string(port_); }
-    int port() const { return port_; }
     std::vector<Seen> seen() const;
     /// How many TCP connections there were.
     int connections() const;
