@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "daemon/kube/failures.hpp"
 
 namespace kubexm::kube {

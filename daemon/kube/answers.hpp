@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>  // a callback's parameter must be complete
 #include <string>
 #include <string_view>
 #include <utility>

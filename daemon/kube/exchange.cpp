@@ -139,7 +139,6 @@ Exchange::Exchange(std::shared_ptr<const Identity> identity, Request request)
       request_(std::move(request)),
       what_(fmt::format("{} {} at {}", request_.method,
                         printable(request_.path).substr(0, kMaxPathShown), identity_->url.text())),
-      error_(CURL_ERROR_SIZE, '\0'),
       easy_(::curl_easy_init()) {}
 
 void Exchange::add_headers() {

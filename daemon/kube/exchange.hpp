@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -88,7 +89,7 @@ private:
     std::shared_ptr<const Identity> identity_;
     Request request_;
     std::string what_;  // "GET /api/v1/nodes at https://10.0.0.1:6443"
-    std::string error_;
+    std::array<char, CURL_ERROR_SIZE> error_{};
     Headers headers_;
     std::unique_ptr<curl_slist, FreeList> connect_to_;
     std::unique_ptr<CURL, Free> easy_;

@@ -154,7 +154,7 @@ TEST(Kubeconfig, RefusesWhatIsNoSuchDocument) {
         {std::string(20, '[') + std::string(20, ']'), "more than 16 levels"},
         {std::string(100'000, '['), "more than 16 levels"},
         {"a: [" + std::string(10'000, ',') + "]", "line 1"},
-        {std::string(300 * 1024, ' '), "at most 256 KiB"},
+        {std::string(std::size_t{300} * 1024, ' '), "at most 256 KiB"},
         {std::string("a: \0b", 5), "NUL"},
     };
     for (const auto& [text, expected] : all) {

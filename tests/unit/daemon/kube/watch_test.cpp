@@ -4,10 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
-#include <deque>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <regex>
 #include <string>
 #include <vector>
@@ -19,7 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 std::string object(const std::string& name, int version, int value) {
     return fmt::format(R"({{"metadata":{{"name":"{}","resourceVersion":"{}"}},"value":{}}})", name,
@@ -35,11 +35,11 @@ const std::string kExpired = R"({"kind":"Status","code":410,"reason":"Expired","
 
 using Reply = std::function<void(Connection&)>;
 
-Reply with(int status, std::string body, std::string headers = "") {
+Reply with(int status, const std::string& body, const std::string& headers = "") {
     return [=](Connection& connection) { connection.answer(status, body, headers); };
 }
 /// A watch that stays open after these bytes.
-Reply watching(std::string bytes) {
+Reply watching(const std::string& bytes) {
     return [=](Connection& connection) {
         connection.begin_chunks();
         if (!bytes.empty()) connection.chunk(bytes);
@@ -47,7 +47,7 @@ Reply watching(std::string bytes) {
     };
 }
 /// A watch that the server ends after them.
-Reply ending(std::string bytes) {
+Reply ending(const std::string& bytes) {
     return [=](Connection& connection) {
         connection.begin_chunks();
         if (!bytes.empty()) connection.chunk(bytes);
@@ -85,13 +85,14 @@ protected:
     /// Answers one request with each reply; the last one again and again.
     void begin(std::vector<Reply> replies) {
         replies_ = std::move(replies);
-        server_.emplace(authority_, [this](const Seen&, Connection& connection) {
-            const std::size_t number = next_++;
-            replies_.at(std::min(number, replies_.size() - 1))(connection);
-        });
+        server_ =
+            std::make_unique<HttpsServer>(authority_, [this](const Seen&, Connection& connection) {
+                const std::size_t number = next_++;
+                replies_.at(std::min(number, replies_.size() - 1))(connection);
+            });
         client_ = api(access(*server_));
         on_loop([this] {
-            watch_.emplace(loop_, *client_, "/api/v1/nodes", "h1", listener());
+            watch_ = std::make_unique<Watch>(loop_, *client_, "/api/v1/nodes", "h1", listener());
             watch_->start();
         });
     }
@@ -128,9 +129,9 @@ protected:
     std::atomic<std::size_t> next_ = 0;
     std::vector<Reply> replies_;
     Told told_;
-    std::optional<HttpsServer> server_;
+    std::unique_ptr<HttpsServer> server_;
     std::shared_ptr<Api> client_;
-    std::optional<Watch> watch_;
+    std::unique_ptr<Watch> watch_;
 };
 
 TEST_F(WatchTest, TellsTheObjectAndItsChanges) {
@@ -205,8 +206,8 @@ TEST_F(WatchTest, DropsHalfALine) {
 TEST_F(WatchTest, TakesEventsByteByByte) {
     begin({with(200, list(5, "")), [](Connection& connection) {
                connection.begin_chunks();
-               for (const char byte : event("ADDED", object("h1", 6, 4)))
-                   connection.chunk({&byte, 1});
+               const std::string bytes = event("ADDED", object("h1", 6, 4));
+               for (const char byte : bytes) connection.chunk({&byte, 1});
                connection.wait_for_the_client_to_go();
            }});
     EXPECT_THAT(told_.wait_for(3), ElementsAre("ok", "null", "4"));

@@ -138,7 +138,7 @@ TEST(Bundle, RefusesEverythingElse) {
         good + "-----BEGIN CERTIFICATE-----\nbm90IERFUg==\n" + end,
         "-----BEGIN CERTIFICATE-----\nHeader: x\n\n" + good.substr(28),
         body.substr(0, 200) + "\n" + end,
-        std::string(513 * 1024, '\n'),
+        std::string(std::size_t{513} * 1024, '\n'),
         std::string("\0\xff\x30\x82", 4),
     };
     for (const std::string& text : all) {

@@ -104,7 +104,7 @@ TEST(Key, RefusesEverythingElse) {
              {"nothing", ""},
              {"no PEM", "secret"},
              {"cut", fixed.substr(0, 120)},
-             {"too large", fixed + std::string(16 * 1024, '\n')},
+             {"too large", fixed + std::string(std::size_t{16} * 1024, '\n')},
          }}) {
         const auto key = Key::from_pem(pem);
         ASSERT_FALSE(key) << why;
