@@ -132,5 +132,5 @@ def lines_of(status: dict) -> list[str]:
 
 
 def machine_phases(scene: Scene) -> list[str]:
-    found = scene.side.cluster.get("machines") or {"items": []}
-    return [item["status"].get("phase", "") for item in found["items"]]
+    found = scene.side.cluster.api.get("/apis/cluster.x-k8s.io/v1beta1/machines")["items"]
+    return [item.get("status", {}).get("phase", "") for item in found]
