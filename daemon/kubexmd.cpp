@@ -49,6 +49,7 @@ std::string bootstrap_kubeconfig(const config::Config& settings) {
     if (!settings.management.bootstrap_kubeconfig.empty()) {
         return settings.management.bootstrap_kubeconfig;
     }
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
     const char* const credentials = std::getenv("CREDENTIALS_DIRECTORY");
     return credentials == nullptr ? "" : fmt::format("{}/bootstrap-kubeconfig", credentials);
 }
