@@ -63,7 +63,7 @@ def is_ready(side, host: Host) -> bool:
 
 def run_pod(side, host: Host) -> str:
     """A pod runs on the node and answers; returns its name."""
-    name = f"greeter-on-{host.node.name}"
+    name = f"greeter-{host.node.suite}"  # nodes of the next test have the names of these
     side.cluster.apply(yaml.safe_dump({
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
         "spec": {"nodeName": host.node.name, "containers": [
