@@ -2,7 +2,8 @@
 
 Ours is timed by what the API server makes visible: from the host's machineRef to the Node's Ready, and
 from the order to release it to the end of its label. The floors are what a person does by hand on the
-same kind of node: a stock kubelet's TLS bootstrap, and `kubeadm reset` of that node. No pods.
+same kind of node: a stock kubelet's TLS bootstrap, with every file in place, and `kubeadm reset` of that
+node, which leaves the Node, kubelet's unit, packet filters and kernel settings as they are. No pods.
 """
 
 import contextlib
@@ -61,7 +62,7 @@ def watches(cluster: Cluster) -> Iterator[tuple[Watch, Watch]]:
 
 
 def ours(side: Management) -> tuple[float, float]:
-    with Node() as node, watches(side.cluster) as (byohosts, nodes):
+    with watches(side.cluster) as (byohosts, nodes), Node() as node:
         host = Host(node, TREE)
         host.enrol(side.cluster)
         host.wait_for_phase("waiting")
@@ -77,7 +78,7 @@ def ours(side: Management) -> tuple[float, float]:
 
 
 def by_hand(cluster: Cluster) -> tuple[float, float]:
-    with Node() as node, watches(cluster) as (_, nodes):
+    with watches(cluster) as (_, nodes), Node() as node:
         worker.prepare(node, programs=("kubelet", "kubeadm"))
         stock_kubelet.configure(node, cluster, cluster.create_bootstrap_token())
         started = time.monotonic()

@@ -39,6 +39,7 @@ def test_an_unknown_command_is_refused_with_a_hint():
     (["test", "everything"], "not 'everything'"),
     (["clean", "--all"], "not '--all'"),
     (["setup", "all"], "not 'all'"),
+    (["demo", "--twice"], "not '--twice'"),
 ])
 def test_a_wrong_argument_is_named(arguments, complaint):
     refused = dev(*arguments)

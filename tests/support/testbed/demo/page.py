@@ -5,6 +5,7 @@ made in: it is made outside and handed to the process inside as its standard inp
 thing besides its output that a sandbox passes on.
 """
 
+import contextlib
 import os
 import socket
 import threading
@@ -48,10 +49,9 @@ def _accept(listener: socket.socket, backend: Path) -> None:
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
-    try:
+    """Until one of them goes away: then the other is told, whose own pump ends by that."""
+    with contextlib.suppress(OSError):
         while data := source.recv(1 << 16):
             target.sendall(data)
+    with contextlib.suppress(OSError):
         target.shutdown(socket.SHUT_WR)
-    except OSError:  # one of them went away: so does the other
-        for end in (source, target):
-            end.close()
