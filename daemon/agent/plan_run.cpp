@@ -44,7 +44,11 @@ model::PlanView view_of(const model::Plan& plan) {
 
 void take(model::PlanView& view, const wire::StepEvent& event) {
     if (event.index >= kMostSteps) return;
-    if (event.index >= view.steps.size()) view.steps.resize(event.index + 1);
+    if (event.index >= view.steps.size()) {
+        view.steps.resize(
+            event.index + 1,
+            {.type = "", .target = "", .text = "", .effects = {}, .state = "pending", .error = ""});
+    }
     model::StepView& step = view.steps[event.index];
     step.state = event.state;
     step.error = event.error;

@@ -64,7 +64,7 @@ struct Condition {
 };
 
 struct StepView {
-    std::string type;
+    std::string type;  // empty, as the target, where only the hands know it: in an undo
     std::string target;
     std::string text;
     std::vector<std::string> effects;

@@ -19,6 +19,7 @@ TEST(PlanView, StepsOfAnUndoBecomeKnownAsTheyHappen) {
     model::PlanView view;
     take(view, {"undo-1", 2, "undone", "give back /etc/x", ""});
     ASSERT_EQ(view.steps.size(), 3U);
+    EXPECT_EQ(view.steps[0].state, "pending");
     EXPECT_EQ(view.steps[2].text, "give back /etc/x");
     take(view, {"undo-1", 2, "failed", "", "no"});
     EXPECT_EQ(view.steps[2].state, "failed");
