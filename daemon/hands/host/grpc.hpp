@@ -23,7 +23,4 @@ std::string framed(std::string_view message);
 /// The message of an answer. invalid: not exactly one, or a compressed one.
 Result<std::string> unframed(std::string_view body);
 
-/// What a header or trailer line says, if it is the one of this name.
-std::string_view value_of(std::string_view line, std::string_view name);
-
 }  // namespace kubexm::hands::grpc
