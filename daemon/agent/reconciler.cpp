@@ -100,6 +100,7 @@ void Reconciler::on_host(const model::HostRecord& host) {
     host_ = host;
     reporter_.on_host(management_.api(), host);
     if (!changed) return;
+    backoff_.reset();
     if (retry_) current_.reset();  // what failed may go well with the new orders
     decide_again();
 }
