@@ -11,6 +11,7 @@
 #include "api/http/server.hpp"
 #include "daemon/agent/agent.hpp"
 #include "daemon/agent/instance.hpp"
+#include "daemon/agent/status_line.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/options.hpp"
 #include "daemon/base/version.hpp"
@@ -34,11 +35,13 @@ Result<config::Config> load_config(const DaemonOptions& options) {
     return config::load(options.config, options.config + ".d");
 }
 
-/// Ready in any case: the hands may be busy with a step for minutes, or need a person.
-void say(const Result<>& hands) {
-    const std::string status =
-        hands ? "The hands answer." : "The hands do not answer: " + hands.error().what;
-    notify_systemd(fmt::format("READY=1\nSTATUS={}", status).c_str());
+/// Tells systemd what the Snapshot says, where it is something else than before.
+void say(const model::Snapshot& snapshot) {
+    static std::string said;
+    std::string line = agent::status_line(snapshot);
+    if (line == said) return;
+    notify_systemd(("STATUS=" + line).c_str());
+    said = std::move(line);
 }
 
 /// systemd keeps it in memory, for this process alone.
@@ -46,6 +49,7 @@ std::string bootstrap_kubeconfig(const config::Config& settings) {
     if (!settings.management.bootstrap_kubeconfig.empty()) {
         return settings.management.bootstrap_kubeconfig;
     }
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
     const char* const credentials = std::getenv("CREDENTIALS_DIRECTORY");
     return credentials == nullptr ? "" : fmt::format("{}/bootstrap-kubeconfig", credentials);
 }
@@ -58,7 +62,9 @@ agent::Agent::Options options_of(const config::Config& settings) {
             .host_name = settings.host.name,
             .space = settings.management.space,
             .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
-            .on_hands = say};
+            // Ready in any case: the hands may be busy with a step for minutes, or need a person.
+            .on_ready = [] { notify_systemd("READY=1"); },
+            .on_change = say};
 }
 
 bool same_but_log(config::Config a, const config::Config& b) {
@@ -108,8 +114,8 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     if (auto fed = loop->feed_watchdog([] { return true; }); !fed) {
         return std::unexpected(fed.error());
     }
-    auto server = http::Server::start(listen_of(settings.api),
-                                      [&agent] { return (*agent)->snapshot(); });
+    auto server =
+        http::Server::start(listen_of(settings.api), [&agent] { return (*agent)->snapshot(); });
     if (!server) return std::unexpected(server.error());
     (*agent)->start();
     return loop->run();

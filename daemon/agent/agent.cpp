@@ -31,11 +31,11 @@ Agent::Agent(Loop& loop, Options options, Store store, const model::HostFacts& f
     : loop_(loop),
       options_(std::move(options)),
       store_(std::move(store)),
-      board_(first_snapshot(facts, options_.version)),
+      board_(first_snapshot(facts, options_.version), options_.on_change),
       hands_(loop, options_.hands_socket, options_.program,
              [this](const Result<>& answer) {
                  reconciler_.on_hands(answer);
-                 options_.on_hands(answer);
+                 options_.on_ready();
              }),
       reports_(loop, options_.hands_socket, options_.program, [](const Result<>&) {}),
       world_{loop_, hands_, reports_, store_, board_, facts, options_.space},

@@ -25,8 +25,9 @@ public:
         std::string host_name;
         std::string space;
         std::string bootstrap_kubeconfig;
-        /// Told when the hands answer, and why not.
-        std::function<void(const Result<>&)> on_hands;
+        /// Told when the hands answer, and when they do not: nothing more is waited for.
+        std::function<void()> on_ready;
+        Board::Listener on_change;
     };
     static Result<std::unique_ptr<Agent>> create(Loop& loop, Options options);
 

@@ -4,8 +4,9 @@
 
 namespace kubexm::agent {
 
-Board::Board(model::Snapshot first)
-    : current_(std::make_shared<const model::Snapshot>(std::move(first))) {}
+Board::Board(model::Snapshot first, Listener on_change)
+    : on_change_(std::move(on_change)),
+      current_(std::make_shared<const model::Snapshot>(std::move(first))) {}
 
 std::shared_ptr<const model::Snapshot> Board::read() const {
     const std::lock_guard lock(mutex_);
@@ -15,8 +16,11 @@ std::shared_ptr<const model::Snapshot> Board::read() const {
 void Board::change(const std::function<void(model::Snapshot&)>& change) {
     auto next = std::make_shared<model::Snapshot>(*read());
     change(*next);
-    const std::lock_guard lock(mutex_);
-    current_ = std::move(next);
+    {
+        const std::lock_guard lock(mutex_);
+        current_ = next;
+    }
+    on_change_(*next);
 }
 
 void Board::set(model::Condition condition) {

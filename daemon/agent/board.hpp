@@ -12,7 +12,9 @@ namespace kubexm::agent {
 /// it read for as long as it likes.
 class Board {
 public:
-    explicit Board(model::Snapshot first);
+    using Listener = std::function<void(const model::Snapshot&)>;
+    /// `on_change` is told on the loop's thread.
+    Board(model::Snapshot first, Listener on_change);
 
     std::shared_ptr<const model::Snapshot> read() const;
     /// Swaps in a changed copy.
@@ -22,6 +24,7 @@ public:
     void drop(std::string_view condition_type);
 
 private:
+    Listener on_change_;
     mutable std::mutex mutex_;
     std::shared_ptr<const model::Snapshot> current_;
 };

@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kAccessFile = "management.kubeconfig";
+constexpr std::string_view kNone = "none";  // kubexmd.service says so where root has put no file
 constexpr const char* kPendingKey = "management.key";
 
 std::chrono::sys_seconds now() {
@@ -58,7 +59,7 @@ void Identity::renew() {
 Result<kube::Access> Identity::bootstrap_access() const {
     std::ifstream file(options_.bootstrap_kubeconfig, std::ios::binary);
     Secret text(std::string(std::istreambuf_iterator<char>(file), {}));
-    if (text.empty()) {
+    if (text.empty() || text.reveal() == kNone) {
         return fail(Code::not_found,
                     "there is no bootstrap kubeconfig: put it to /etc/kubexm/bootstrap-kubeconfig "
                     "(for root only) and restart kubexmd");

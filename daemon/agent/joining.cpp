@@ -60,14 +60,15 @@ Joining::Joining(World& world, kube::Api& management, std::string management_ca,
 
 void Joining::start() {
     const model::Reference& secret = *host_.bootstrap_secret;
-    call_ =
-        management_.get(kube::secret_path(secret.space, secret.name),
-                        [this](const kube::Answer<nlohmann::json>& answer) { on_secret(answer); });
+    call_ = management_.get(
+        kube::secret_path(secret.space, secret.name),
+        [this](kube::Answer<nlohmann::json> answer) { on_secret(std::move(answer)); });
 }
 
-void Joining::on_secret(const kube::Answer<nlohmann::json>& secret) {
+void Joining::on_secret(kube::Answer<nlohmann::json> secret) {
     if (!secret) return finish(std::unexpected(secret.error().error));
-    auto material = kube::material_from_secret(*secret, management_.server(), management_ca_);
+    auto material =
+        kube::material_from_secret(*std::move(secret), management_.server(), management_ca_);
     if (!material) {
         return finish(
             during(fmt::format("secret {}", host_.bootstrap_secret->name), material.error()));

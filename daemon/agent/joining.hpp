@@ -24,7 +24,7 @@ public:
     void start();
 
 private:
-    void on_secret(const kube::Answer<nlohmann::json>& secret);
+    void on_secret(kube::Answer<nlohmann::json> secret);
     void on_credential(Result<kube::Access> access);
     Result<> hand_over(const kube::Access& access);
     void finish(Result<> outcome);

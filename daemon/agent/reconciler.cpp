@@ -112,7 +112,9 @@ void Reconciler::on_hands(const Result<>& answer) {
 }
 
 void Reconciler::refresh() {
-    glance_.start([](const Result<HandsState>&) {});
+    if (glancing_) return;
+    glancing_ = true;
+    glance_.start([this](const Result<HandsState>&) { glancing_ = false; });
 }
 
 /// What was known is not true any more: nothing is decided until it is known again.

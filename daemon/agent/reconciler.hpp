@@ -46,6 +46,7 @@ private:
     Reporter reporter_;
     HandsLook look_;
     HandsLook glance_;  // for those who look, beside the one that decisions wait for
+    bool glancing_ = false;
     std::optional<model::HostRecord> host_;
     std::optional<HandsState> hands_;
     std::optional<Decision> current_;

@@ -46,15 +46,8 @@ Result<Access> access_of(const json& secret) {
     return access;
 }
 
-}  // namespace
-
-std::string secret_path(const std::string& space, const std::string& name) {
-    return fmt::format("/api/v1/namespaces/{}/secrets/{}", space, name);
-}
-
-Result<BootstrapMaterial> material_from_secret(const json& secret,
-                                               const std::string& management_server,
-                                               const std::string& management_ca) {
+Result<BootstrapMaterial> read_material(const json& secret, const std::string& management_server,
+                                        const std::string& management_ca) {
     auto access = access_of(secret);
     if (!access) return std::unexpected(access.error());
     auto given = data_at(secret, "ca.crt");
@@ -68,6 +61,19 @@ Result<BootstrapMaterial> material_from_secret(const json& secret,
     auto wishes = wishes_from_kubelet_config(*config, material.notes);
     if (!wishes) return during("data.kubelet-config.yaml", wishes.error());
     material.kubelet = *std::move(wishes);
+    return material;
+}
+
+}  // namespace
+
+std::string secret_path(const std::string& space, const std::string& name) {
+    return fmt::format("/api/v1/namespaces/{}/secrets/{}", space, name);
+}
+
+Result<BootstrapMaterial> material_from_secret(json secret, const std::string& management_server,
+                                               const std::string& management_ca) {
+    auto material = read_material(secret, management_server, management_ca);
+    wipe_texts(secret);
     return material;
 }
 

@@ -21,8 +21,8 @@ std::string secret_path(const std::string& space, const std::string& name);
 
 /// The secret of the TLS-bootstrap mode. `ca.crt` of the secret goes before the kubeconfig's CA;
 /// where neither is there and the server is `management.server`, it is the management cluster's.
-/// invalid: names the key that is missing or wrong, never its value.
-Result<BootstrapMaterial> material_from_secret(const nlohmann::json& secret,
+/// invalid: names the key that is missing or wrong, never its value. What is given is wiped.
+Result<BootstrapMaterial> material_from_secret(nlohmann::json secret,
                                                const std::string& management_server,
                                                const std::string& management_ca);
 

@@ -1,5 +1,7 @@
 #include "daemon/kube/fields.hpp"
 
+#include "daemon/base/secret.hpp"
+
 namespace kubexm::kube {
 
 const nlohmann::json& at(const nlohmann::json& object, std::initializer_list<const char*> path) {
@@ -23,6 +25,12 @@ bool has_key(const nlohmann::json& object, std::initializer_list<const char*> pa
              const char* key) {
     const nlohmann::json& map = at(object, path);
     return map.is_object() && map.contains(key);
+}
+
+void wipe_texts(nlohmann::json& value) {
+    if (auto* text = value.get_ptr<std::string*>()) return wipe(*text);
+    if (!value.is_structured()) return;
+    for (nlohmann::json& child : value) wipe_texts(child);
 }
 
 }  // namespace kubexm::kube

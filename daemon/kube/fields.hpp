@@ -20,4 +20,7 @@ std::string text_at(const nlohmann::json& object, std::initializer_list<const ch
 bool has_key(const nlohmann::json& object, std::initializer_list<const char*> path,
              const char* key);
 
+/// Overwrites every text of a value that held a secret.
+void wipe_texts(nlohmann::json& value);
+
 }  // namespace kubexm::kube

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/base/base64.hpp"
+#include "daemon/kube/fields.hpp"
 #include "daemon/kube/kubeconfig.hpp"
 
 namespace kubexm::kube {
@@ -19,11 +20,6 @@ json cluster_of(const Access& access) {
 json user_of(const Access& access) {
     return {{"client-certificate-data", base64(access.certificate)},
             {"client-key-data", base64(access.key.reveal())}};
-}
-
-void wipe_texts(json& value) {
-    if (auto* text = value.get_ptr<std::string*>()) return wipe(*text);
-    for (json& child : value) wipe_texts(child);
 }
 
 }  // namespace

@@ -93,8 +93,20 @@ def test_a_pod_that_was_there_before_survives(node, stopped_meanwhile):
     assert cri.pods(node) == [theirs]
 
 
+def test_legacy_tables_are_not_passed_over_in_silence(node):
+    _prepare(node)
+    node.write("/run/plan.json", json.dumps(client.plan("p1", step("by-products", kind="chains"))))
+    node.run(["kubexmctl", "apply", "/run/plan.json"])
+    node.run(["iptables-legacy", "--new-chain", "KUBE-LEFT"])
+    undone = node.run(["kubexmctl", "undo", "test"]).stdout
+    assert "legacy tables of iptables cannot be looked into (IPv4 filter)" in undone
+
+
 def test_a_node_whose_containerd_is_stopped_is_given_back(cluster, node):
     _prepare(node)
+    # The pod ignores SIGTERM, as the first process in a namespace does: systemd would wait for 90 seconds.
+    node.write("/etc/systemd/system.conf.d/impatient.conf", "[Manager]\nDefaultTimeoutStopSec=2\n")
+    node.run(["systemctl", "daemon-reexec"])
     _join_and_run_a_pod(cluster, node)
     node.run(["systemctl", "stop", "containerd"])
     undone = _undo(node)

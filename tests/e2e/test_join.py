@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from testbed import host as hosts
-from testbed import management, snapshot, waiting, worker
+from testbed import management, snapshot, worker
 from testbed.cluster import Cluster
 from testbed.host import Host
 from testbed.management import example
@@ -63,7 +63,7 @@ def is_ready(side, host: Host) -> bool:
 
 def run_pod(side, host: Host) -> str:
     """A pod runs on the node and answers; returns its name."""
-    name = f"greeter-on-{host.node.name}"
+    name = f"greeter-{host.node.suite}"  # nodes of the next test have the names of these
     side.cluster.apply(yaml.safe_dump({
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
         "spec": {"nodeName": host.node.name, "containers": [
@@ -104,3 +104,13 @@ def test_a_host_becomes_a_node_and_back(side, host):
     assert "machineRef" not in released["status"] and "bootstrapSecret" not in released["spec"]
     assert "cluster.x-k8s.io/cluster-name" not in released["metadata"].get("labels", {})
     assert "kubectl delete node" in condition(side, host, BOOTSTRAPPED)["message"]
+
+
+def test_a_released_host_deletes_its_node_where_that_is_allowed(side, host):
+    hosts.allow_self_delete(side.cluster)
+    scale(side, 1)
+    host.wait_for_phase("joined")
+    scale(side, 0)
+    host.wait_for_phase("waiting")
+    assert side.cluster.get("node", host.node.name) is None
+    assert condition(side, host, BOOTSTRAPPED)["message"] == "the host is as it was"

@@ -84,7 +84,7 @@ Names slices(const Names& now, const Names& before) {
                !(name.starts_with("kubepods-") && name.ends_with(".slice"));
     });
     // A slice's name begins with that of the slice it is in.
-    std::ranges::sort(found, std::greater(), &std::string::size);
+    std::ranges::sort(found, std::less(), &std::string::size);
     return found;
 }
 

@@ -18,7 +18,8 @@ Names newer(const Names& now, const Names& before);
 /// New links that root listed.
 Names links(const Names& now, const Names& before, const Names& allowed);
 
-/// New slices of pods, those first that are in others.
+/// New slices of pods, those first that others are in: stopping one stops at once all that is in
+/// it.
 Names slices(const Names& now, const Names& before);
 
 /// Everything in the packet filter, as an image keeps it: "ip nat", "ip nat KUBE-SERVICES".

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import http.client
 import threading
+import time
 
 from testbed import waiting
 from testbed.standin.client import Client
@@ -20,11 +21,12 @@ class Watch:
 
     def __init__(self, kubeconfig: str, resource: str):
         self._client, self._resource = Client(kubeconfig), resource
-        self._seen: list[dict] = []
+        self._seen: list[tuple[float, dict]] = []  # when it came, on the monotonic clock, and what
         self._closed = False
 
     def __enter__(self) -> "Watch":
-        self._seen, version = self._client.list_all(self._resource)
+        found, version = self._client.list_all(self._resource)
+        self._seen = [(time.monotonic(), value) for value in found]
         self._thread = threading.Thread(target=self._follow, args=(version,), daemon=True)
         self._thread.start()
         return self
@@ -37,11 +39,11 @@ class Watch:
             for value in self._client.follow(self._resource, version):
                 if self._closed:
                     return
-                self._seen.append(value)
+                self._seen.append((time.monotonic(), value))
 
     def versions(self, name: str) -> list[dict]:
         """An object as it was after each change, oldest first."""
-        return [_quiet(value) for value in list(self._seen) if value["metadata"]["name"] == name]
+        return [_quiet(value) for _, value in list(self._seen) if value["metadata"]["name"] == name]
 
     def changes(self, name: str) -> list[dict]:
         """The merge patches that lead from each version of an object to the next."""
@@ -56,6 +58,13 @@ class Watch:
             if version is None and not alive:
                 raise RuntimeError(f"the watch of {self._resource} ended while waiting for {what}")
             return version
+        return waiting.until(what, found, seconds, lambda: f"changes of {name}: {self.changes(name)}")
+
+    def moment(self, what: str, name: str, condition, after: float = 0, seconds: float = 60) -> float:
+        """Waits until a version that came after a moment meets a condition; returns when that came."""
+        def found() -> float | None:
+            return next((when for when, value in list(self._seen)
+                         if when > after and value["metadata"]["name"] == name and condition(value)), None)
         return waiting.until(what, found, seconds, lambda: f"changes of {name}: {self.changes(name)}")
 
 

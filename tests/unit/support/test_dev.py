@@ -18,7 +18,7 @@ def commands() -> set[str]:
 
 
 def test_help_lists_the_commands():
-    assert commands() == {"setup", "build", "test", "lint", "fmt", "bench", "node", "cluster", "clean"}
+    assert commands() == {"demo", "setup", "build", "test", "lint", "fmt", "bench", "node", "cluster", "clean"}
 
 
 @pytest.mark.parametrize("command", sorted(commands()))

@@ -67,11 +67,11 @@ def _boot(arguments: argparse.Namespace, stack: contextlib.ExitStack, commands: 
     worker.prepare(node, programs=NODE_PROGRAMS)
     if arguments.install:
         node.install(arguments.install)
-    _write_entry(commands / node.name, node)
+    write_entry(commands / node.name, node)
     return node
 
 
-def _write_entry(script: Path, node: Node) -> None:
+def write_entry(script: Path, node: Node) -> None:
     """The command with the node's name: `node-10 systemctl status`, or a shell when nothing is said."""
     variables = [f"{name}={value}" for name, value in enter.ENVIRONMENT.items()]
     inside = shlex.join(["env", "-i", *variables, *enter.command(node.leader, [])])

@@ -18,9 +18,7 @@ TEST(View, ShowsEverythingAboutAHost) {
     EXPECT_EQ(status_json(joining_host()), golden("status-joining.json"));
 }
 
-TEST(View, ShowsThePlanAlone) {
-    EXPECT_EQ(plan_json(running_plan()), golden("plan.json"));
-}
+TEST(View, ShowsThePlanAlone) { EXPECT_EQ(plan_json(running_plan()), golden("plan.json")); }
 
 TEST(View, ShowsAProblem) {
     EXPECT_EQ(problem_json(404, "No plan", "there is none"), golden("problem.json"));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/agent/board.hpp"
+#include "daemon/agent/status_line.hpp"
 
 namespace kubexm::agent {
 namespace {
@@ -30,13 +31,26 @@ TEST(Conditions, HaveTimesAsKubernetesWritesThem) {
 }
 
 TEST(Board, WhoReadKeepsWhatWasRead) {
-    Board board({});
+    int changes = 0;
+    Board board({}, [&changes](const model::Snapshot&) { ++changes; });
     const auto before = board.read();
     board.set(is_true("Ready", ""));
     EXPECT_TRUE(before->conditions.empty());
     EXPECT_EQ(board.read()->conditions.size(), 1U);
     board.drop("Ready");
     EXPECT_TRUE(board.read()->conditions.empty());
+    EXPECT_EQ(changes, 2);
+}
+
+TEST(StatusLine, SaysWhereTheHostIsAndWhetherTheHandsAnswer) {
+    model::Snapshot snapshot;
+    EXPECT_EQ(status_line(snapshot), "No bootstrap kubeconfig.");
+    snapshot.phase = model::Phase::joined;
+    snapshot.assignment = model::AssignmentView{"my-cluster", "", "", "", ""};
+    put(snapshot.conditions, is_true(kHandsAnswer, ""), "t");
+    EXPECT_EQ(status_line(snapshot), "A node of my-cluster. The hands answer.");
+    put(snapshot.conditions, is_false(kHandsAnswer, "Warning", "NoAnswer", "gone"), "t");
+    EXPECT_EQ(status_line(snapshot), "A node of my-cluster. The hands do not answer: gone");
 }
 
 }  // namespace

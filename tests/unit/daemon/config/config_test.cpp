@@ -89,7 +89,8 @@ TEST_F(Load, SaysAllThatIsWrongInAllFilesAtOnce) {
     EXPECT_EQ(
         config.error().what,
         first +
-            ":1:1: unknown key \"lgo\": expected one of hands, log, state; the nearest is "
+            ":1:1: unknown key \"lgo\": expected one of api, hands, host, log, management, state; "
+            "the nearest is "
             "\"log\"\n" +
             first +
             ":2:8: state: expected an absolute path without //, ., .. and / at its end, "
@@ -144,9 +145,10 @@ TEST_F(Load, AFileThatCannotBeReadIsSaidWithTheOthers) {
     const std::string other = drop_in("a.yaml", "stat: /a\n");
     const auto config = load_scratch();
     ASSERT_FALSE(config);
-    EXPECT_EQ(config.error().what, file_ + ": expected a regular file\n" + other +
-                                       ":1:1: unknown key \"stat\": expected one of hands, log, "
-                                       "state; the nearest is \"state\"");
+    EXPECT_EQ(config.error().what,
+              file_ + ": expected a regular file\n" + other +
+                  ":1:1: unknown key \"stat\": expected one of api, hands, host, log, management, "
+                  "state; the nearest is \"state\"");
 }
 
 TEST_F(Load, ADropInDirectoryThatIsNoneIsSaid) {

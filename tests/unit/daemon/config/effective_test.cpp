@@ -11,6 +11,14 @@ TEST(Effective, ShowsEveryValueAndWhereItIsFrom) {
     EXPECT_EQ(effective(Config{}),
               "log:\n"
               "  level: info\n"
+              "management:\n"
+              "  bootstrap_kubeconfig: \"\"\n"
+              "  namespace: default\n"
+              "host:\n"
+              "  name: \"\"\n"
+              "api:\n"
+              "  listen: 127.0.0.1:10240\n"
+              "  socket: /run/kubexm/kubexmd.sock\n"
               "hands:\n"
               "  socket: /run/kubexm-hands/hands.sock\n"
               "state: /var/lib/kubexm\n");
@@ -22,6 +30,14 @@ TEST(Effective, ShowsEveryValueAndWhereItIsFrom) {
               "  level: debug  # " +
                   file +
                   "\n"
+                  "management:\n"
+                  "  bootstrap_kubeconfig: \"\"\n"
+                  "  namespace: default\n"
+                  "host:\n"
+                  "  name: \"\"\n"
+                  "api:\n"
+                  "  listen: 127.0.0.1:10240\n"
+                  "  socket: /run/kubexm/kubexmd.sock\n"
                   "hands:\n"
                   "  socket: /run/kubexm-hands/hands.sock\n"
                   "state: \"/x: #y\"  # " +

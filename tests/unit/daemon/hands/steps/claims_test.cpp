@@ -65,13 +65,13 @@ protected:
     const model::ByProducts step_{model::ByProduct::cgroups};
 };
 
-TEST_F(Groups, OfPodsAreStoppedTheInnerFirst) {
+TEST_F(Groups, OfPodsAreStoppedTheOuterFirst) {
     undone_after(step_, [&] {
-        have_units(fake, "", {{"kubepods.slice", "", ""}, {"kubepods-pod1.slice", "", ""}});
+        have_units(fake, "", {{"kubepods-pod1.slice", "", ""}, {"kubepods.slice", "", ""}});
     });
     const auto calls = fake.calls_of_interest();
-    EXPECT_THAT(calls, Contains("StopUnit(kubepods-pod1.slice, replace)"));
-    EXPECT_EQ(calls.back(), "StopUnit(kubepods.slice, replace)");
+    EXPECT_THAT(calls, Contains("StopUnit(kubepods.slice, replace)"));
+    EXPECT_EQ(calls.back(), "StopUnit(kubepods-pod1.slice, replace)");
 }
 
 TEST_F(Groups, ThatWereThereBeforeStay) {

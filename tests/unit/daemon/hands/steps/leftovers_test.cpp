@@ -44,12 +44,12 @@ TEST(ByProductLeftovers, LinksGoThatAreNewAndListed) {
                 ElementsAre("cni0"));
 }
 
-TEST(ByProductLeftovers, SlicesOfPodsGoTheInnerFirst) {
+TEST(ByProductLeftovers, SlicesOfPodsGoTheOuterFirst) {
     const Names now = {
-        "kubepods.slice",       "kubepods-besteffort.slice", "kubepods-besteffort-pod1.slice",
-        "kubepodsinabox.slice", "kubepods-x.service",        "system.slice"};
-    EXPECT_THAT(slices(now, {}), ElementsAre("kubepods-besteffort-pod1.slice",
-                                             "kubepods-besteffort.slice", "kubepods.slice"));
+        "kubepods-besteffort-pod1.slice", "kubepods-besteffort.slice", "kubepods.slice",
+        "kubepodsinabox.slice",           "kubepods-x.service",        "system.slice"};
+    EXPECT_THAT(slices(now, {}), ElementsAre("kubepods.slice", "kubepods-besteffort.slice",
+                                             "kubepods-besteffort-pod1.slice"));
     EXPECT_THAT(slices(now, now), IsEmpty());
 }
 

@@ -1,0 +1,53 @@
+"""What the story is told with: a cluster, a machine, and lines that quote what these answer."""
+
+import shlex
+import textwrap
+
+from testbed.host import Host
+from testbed.management.side import Management
+
+WIDTH = 100
+
+
+class Scene:
+    """Attributes: `side`, the management cluster, and `host`, once there is one.
+
+    Whatever is shown is the answer to a command, under that command; a person can give the same ones.
+    """
+
+    def __init__(self, side: Management) -> None:
+        self.side = side
+        self.host: Host | None = None
+
+    def kubectl(self, *arguments: str) -> str:
+        return quote(f"kubectl {shlex.join(arguments)}", self.side.cluster.kubectl(*arguments))
+
+    def clusterctl(self, *arguments: str) -> str:
+        return quote(f"clusterctl {shlex.join(arguments)}", self.side.run_clusterctl(*arguments))
+
+    def on_node(self, *argv: str, check: bool = True) -> str:
+        node = self.host.node
+        return quote(f"{node.name} {shlex.join(argv)}", node.run(argv, check=check).stdout)
+
+
+def chapter(title: str, sentence: str) -> None:
+    say(f"\n{title}\n{textwrap.fill(sentence, WIDTH, initial_indent='  ', subsequent_indent='  ')}")
+
+
+def quote(command: str, answer: str) -> str:
+    return note(f"$ {command}", answer)
+
+
+def note(about: str, answer: str) -> str:
+    say(f"    {about}")
+    for line in answer.splitlines() or ["(prints nothing)"]:
+        answered(line)
+    return answer
+
+
+def answered(line: str) -> None:
+    say(f"        {line}".rstrip())
+
+
+def say(text: str) -> None:
+    print(text, flush=True)  # also in a pipe a line is seen when it is true

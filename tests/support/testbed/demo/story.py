@@ -1,0 +1,136 @@
+"""The story, chapter by chapter: the demo boots, installs and applies; all else is the product's doing."""
+
+import contextlib
+from pathlib import Path
+
+import yaml
+
+from testbed import host as hosts
+from testbed import management, snapshot, worker
+from testbed.cluster import Cluster
+from testbed.demo.scene import Scene, answered, chapter, note, say
+from testbed.host import Host
+from testbed.management import example
+from testbed.node import Node
+from testbed.standin.machines import AGAIN_SECONDS
+
+PACE = 0.05
+POD = "greeter"
+NOTE = "take note that"  # steps that remember what will have to go
+
+
+def prologue(stack: contextlib.ExitStack) -> Scene:
+    chapter("1. A cluster",
+            "Kubernetes runs programs on many machines as if they were one, and Cluster API is the part of it that "
+            "gets machines. Both are real here. The part that knows about your own machines is a stand-in written "
+            f"for tests: it looks every {PACE * AGAIN_SECONDS:g} s, where the real one takes {AGAIN_SECONDS} s.")
+    cluster = stack.enter_context(Cluster("demo"))
+    scene = Scene(stack.enter_context(management.start("kubexm", cluster, pace=PACE)))
+    hosts.allow_bootstrapping(cluster)
+    hosts.allow_self_delete(cluster)
+    scene.side.apply(example.objects(cluster, replicas=0))
+    scene.kubectl("version")
+    scene.clusterctl("version", "--output", "short")
+    scene.kubectl("get", "machinedeployments", "--output", "custom-columns=NAME:.metadata.name,WANTED:.spec.replicas")
+    scene.kubectl("get", "nodes", "--output", "name")
+    return scene
+
+
+def a_machine(scene: Scene, stack: contextlib.ExitStack, tree: Path) -> None:
+    chapter("2. A machine",
+            "An ordinary Debian with systemd, containerd, which runs containers, and the program kubelet, which "
+            "nobody has started; it belongs to no cluster. kubexmd is installed on it. In this demo it is a "
+            "container that boots like a machine.")
+    scene.host = Host(stack.enter_context(Node()), tree)
+    scene.on_node("sh", "-c", ". /etc/os-release; echo $PRETTY_NAME")
+    scene.on_node("systemctl", "is-active", "containerd", "kubelet", check=False)
+    scene.on_node("kubexmd", "--version")
+
+
+def the_owner_offers_it(scene: Scene) -> snapshot.Snapshot:
+    chapter("3. Its owner offers it",
+            "The owner puts one file on the machine, with which kubexmd may ask for an identity of its own, and "
+            "starts kubexmd. It tells the cluster about the machine, and waits.")
+    scene.host.enrol(scene.side.cluster)
+    scene.host.wait_for_phase("waiting")
+    scene.on_node("ls", "-l", "/etc/kubexm/bootstrap-kubeconfig")
+    scene.on_node("kubexmctl", "status")
+    scene.kubectl("get", "byohosts")
+    taken = scene.host.node.snapshot()
+    note("A snapshot of the machine, to compare with at the end, has this many things of each kind:",
+         ", ".join(f"{kind} {len(things)}" for kind, things in taken.things.items() if things))
+    return taken
+
+
+def the_cluster_takes_it(scene: Scene) -> None:
+    chapter("4. The cluster takes it",
+            "Somebody asks for one machine. kubexmd makes a plan of what has to change for that, and its hands carry "
+            "it out step by step; each is written down before it happens, so that it can be taken back.")
+    scale(scene, 1, "joined")
+    scene.side.wait_for("a running Machine", lambda: machine_phases(scene) == ["Running"])
+    scene.kubectl("get", "nodes", "--output", "wide")
+    scene.kubectl("get", "machines")
+
+
+def it_works(scene: Scene) -> None:
+    chapter("5. It works",
+            "A pod is a program that Kubernetes runs somewhere; now there is a machine for it. This one answers "
+            "whoever asks.")
+    cluster = scene.side.cluster
+    cluster.apply(yaml.safe_dump({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD},
+        "spec": {"containers": [{"name": POD, "image": worker.GREETER, "imagePullPolicy": "Never"}]}}))
+    address = scene.host.wait("an address of the pod", lambda: cluster.get("pod", POD)["status"].get("podIP"))
+    ask = ["curl", "--silent", "--max-time", "5", f"http://{address}:8080"]
+    scene.host.wait("an answer of the pod", lambda: scene.host.node.run(ask, check=False).stdout)
+    scene.kubectl("get", "pods", "--output", "wide")
+    scene.on_node(*ask)
+
+
+def and_back(scene: Scene, before: snapshot.Snapshot) -> None:
+    chapter("6. And back",
+            "Nobody needs the machine any more. The hands take back what they did, the last first, and what kubelet "
+            "made meanwhile, until the machine is what it was and waits for the next who wants it.")
+    scale(scene, 0, "waiting")
+    scene.side.wait_for("the end of the Machine", lambda: not machine_phases(scene))
+    for kind in ("machines", "nodes", "byohosts"):
+        scene.kubectl("get", kind, "--output", "name")
+    scene.on_node("systemctl", "is-active", "containerd", "kubelet", check=False)
+    report = snapshot.diff(before, scene.host.node.snapshot())
+    note("What is different on the machine, compared with the snapshot of chapter 3:", str(report))
+    if report:
+        raise RuntimeError("the machine is not what it was: this is a defect of kubexmd")
+
+
+def scale(scene: Scene, replicas: int, phase: str) -> None:
+    """Asks for so many machines and shows what the host says of itself until it is in a phase."""
+    shown = set(lines_of(scene.host.status()))
+    scene.kubectl("scale", "machinedeployment", example.DEPLOYMENT, f"--replicas={replicas}")
+    say(f"    $ {scene.host.node.name} curl --silent localhost:10240/v1/status   (asked again and again)")
+
+    def arrived() -> bool:
+        status = scene.host.status()
+        for line in lines_of(status):
+            if line not in shown:
+                answered(line)
+        shown.update(lines_of(status))
+        return status.get("phase") == phase
+    scene.host.wait(f"phase {phase}", arrived)
+
+
+def lines_of(status: dict) -> list[str]:
+    """The phase and what has been done of the plan; dull steps only as a number, at its end."""
+    if not status:
+        return []
+    plan = status["plan"] or {"state": "", "steps": []}
+    dull = [step for step in plan["steps"] if NOTE in step["text"]]
+    lines = [f"{step['state']:<8} {step['text']}" for step in plan["steps"]
+             if step["state"] in ("done", "skipped") and step not in dull]
+    if plan["state"] in ("done", "undone"):
+        lines.append(f"{plan['state']:<8} the plan, with {len(dull)} more steps about what kubelet makes by itself")
+    return [*lines, f"phase    {status['phase']}"]
+
+
+def machine_phases(scene: Scene) -> list[str]:
+    found = scene.side.cluster.api.get("/apis/cluster.x-k8s.io/v1beta1/machines")["items"]
+    return [item.get("status", {}).get("phase", "") for item in found]

@@ -1,0 +1,101 @@
+#include "daemon/kube/byohost.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace kubexm::kube {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// As the manager leaves it after both patches of an attach.
+json attached() {
+    return json::parse(R"({
+        "metadata": {"uid": "h", "resourceVersion": "7",
+            "labels": {"cluster.x-k8s.io/cluster-name": "my-cluster"},
+            "annotations": {"byoh.infrastructure.cluster.x-k8s.io/k8sversion": "v1.34.1",
+                            "byoh.infrastructure.cluster.x-k8s.io/endpointip": "10.0.0.1:6443"}},
+        "spec": {"joinMode": "tlsBootstrap", "labels": {"site": "a"},
+            "taints": [{"key": "gpu", "effect": "NoExecute"}],
+            "bootstrapSecret": {"kind": "Secret", "namespace": "default", "name": "m-tls-bootstrap"}},
+        "status": {"machineRef": {"kind": "ByoMachine", "namespace": "default", "name": "m", "uid": "u1"},
+            "conditions": [{"type": "Theirs", "status": "True", "lastTransitionTime": "t"}]}})");
+}
+
+TEST(ByoHost, IsReadAsTheManagerWritesIt) {
+    const auto host = host_from_json(attached());
+    ASSERT_TRUE(host) << host.error().what;
+    EXPECT_EQ(host->cluster, "my-cluster");
+    EXPECT_EQ(host->version, "v1.34.1");
+    EXPECT_EQ(host->machine, (model::Reference{"default", "m", "u1"}));
+    EXPECT_EQ(host->bootstrap_secret, (model::Reference{"default", "m-tls-bootstrap", ""}));
+    EXPECT_THAT(host->labels, ElementsAre(model::Pair{"site", "a"}));
+    EXPECT_EQ(host->taints.at(0).effect, model::TaintEffect::no_execute);
+    EXPECT_FALSE(host->paused || host->release_asked);
+}
+
+TEST(ByoHost, AnAnnotationWithoutAValueIsThere) {
+    json object = attached();
+    object["metadata"]["annotations"]["cluster.x-k8s.io/paused"] = "";
+    object["metadata"]["annotations"]["byoh.infrastructure.cluster.x-k8s.io/unregistering"] = "";
+    const auto host = host_from_json(object);
+    ASSERT_TRUE(host);
+    EXPECT_TRUE(host->paused && host->release_asked);
+}
+
+TEST(ByoHost, NothingIsExpectedToBeThereOrOfItsType) {
+    for (const char* text :
+         {"{}", "[]", "null", R"({"metadata": 1, "spec": [], "status": "x"})",
+          R"({"spec": {"labels": 1, "taints": {}}, "status": {"conditions": 5}})"}) {
+        EXPECT_TRUE(host_from_json(json::parse(text))) << text;
+    }
+}
+
+TEST(ByoHost, AReferenceNamesAnObject) {
+    json object = attached();
+    object["status"]["machineRef"].erase("name");
+    const auto host = host_from_json(object);
+    ASSERT_FALSE(host);
+    EXPECT_THAT(host.error().what, HasSubstr("status.machineRef"));
+    object = attached();
+    object["spec"]["taints"][0]["effect"] = "Explode";
+    EXPECT_THAT(host_from_json(object).error().what, HasSubstr("spec.taints[0].effect"));
+}
+
+TEST(ByoHost, ConditionsOfOthersStay) {
+    const auto host = host_from_json(attached());
+    ASSERT_TRUE(host);
+    const json patch = conditions_patch(*host, {{.type = "Ours",
+                                                 .status = model::Truth::no,
+                                                 .severity = "Info",
+                                                 .reason = "Because",
+                                                 .message = "",
+                                                 .since = "now"}});
+    EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
+    ASSERT_EQ(patch["status"]["conditions"].size(), 2U);
+    EXPECT_EQ(patch["status"]["conditions"][0]["type"], "Ours");
+    EXPECT_EQ(patch["status"]["conditions"][0]["severity"], "Info");
+    EXPECT_EQ(patch["status"]["conditions"][1]["type"], "Theirs");
+    EXPECT_FALSE(patch["status"]["conditions"][1].contains("severity"));
+}
+
+TEST(ByoHost, IsFreedInTwoPatches) {
+    const auto host = host_from_json(attached());
+    ASSERT_TRUE(host);
+    const json status = released_status_patch(*host, {});
+    EXPECT_TRUE(status["status"].contains("machineRef"));
+    EXPECT_TRUE(status["status"]["machineRef"].is_null());
+    const json rest = released_patch(*host);
+    EXPECT_TRUE(rest["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"].is_null());
+    EXPECT_TRUE(rest["spec"]["bootstrapSecret"].is_null());
+    EXPECT_FALSE(
+        rest["metadata"]["annotations"].contains("byohost.infrastructure.cluster.x-k8s.io/lease"))
+        << "the lease is the manager's";
+}
+
+}  // namespace
+}  // namespace kubexm::kube

@@ -1,0 +1,53 @@
+#include "daemon/kube/signing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/base/base64.hpp"
+#include "daemon/kube/node.hpp"
+
+namespace kubexm::kube {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+TEST(SigningRequest, IsPostedAsTheSignerWantsIt) {
+    const json object = to_json(SigningRequest{"n", "s", "PEM", {"client auth"}});
+    EXPECT_EQ(object["spec"]["request"], base64("PEM"));
+    EXPECT_EQ(object["spec"]["signerName"], "s");
+    EXPECT_EQ(object["spec"]["usages"], json::array({"client auth"}));
+}
+
+TEST(SigningRequest, IsIssuedDeniedOrNeither) {
+    EXPECT_EQ(issued_certificate(json::object()).value(), "");
+    EXPECT_EQ(issued_certificate(json{{"status", {{"certificate", base64("PEM")}}}}).value(),
+              "PEM");
+    const json denied{{"metadata", {{"name", "csr-1"}}},
+                      {"status",
+                       {{"conditions", {{{"type", "Denied"}, {"message", "not \n you"}}}},
+                        {"certificate", base64("PEM")}}}};
+    const auto outcome = issued_certificate(denied);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, Code::denied);
+    EXPECT_THAT(outcome.error().what, HasSubstr("csr-1"));
+    EXPECT_THAT(outcome.error().what, HasSubstr("not \\n you"));
+}
+
+TEST(Node, IsReadyWhenItSaysSo) {
+    const json ready = json::parse(
+        R"({"spec": {"providerID": "byoh://h1"},
+            "status": {"nodeInfo": {"machineID": "m"},
+                       "conditions": [{"type": "MemoryPressure", "status": "True"},
+                                      {"type": "Ready", "status": "True"}]}})");
+    EXPECT_EQ(node_from_json(ready).ready, model::Truth::yes);
+    EXPECT_EQ(node_from_json(ready).machine_id, "m");
+    EXPECT_EQ(node_from_json(json::object()).ready, model::Truth::unknown);
+    EXPECT_EQ(node_from_json(json::parse(R"({"status": {"conditions": {}}})")).ready,
+              model::Truth::unknown);
+}
+
+}  // namespace
+}  // namespace kubexm::kube
