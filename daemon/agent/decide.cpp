@@ -69,6 +69,7 @@ Decision decide(const model::HostRecord& host, const HandsState& hands) {
     const std::string present = present_owner(hands);
     if (host.paused) return {Move::leave_alone, present, "", ""};
     if (host.release_asked) return {Move::release, present, "", ""};
+    if (!host.problem.empty()) return hold(present, host.problem);
     if (!host.machine) {
         if (present.empty()) return wait_for_machine(host);
         return hold(

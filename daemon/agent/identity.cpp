@@ -41,7 +41,10 @@ Identity::Identity(Loop& loop, const Store& store, Options options, Listener lis
 
 void Identity::start() {
     auto kept = kept_access(store_, kAccessFile, now());
-    if (kept && *kept) return listener_.on_access(**std::move(kept));
+    if (kept && *kept) {
+        std::ignore = store_.remove(kPendingKey);  // by one who was killed before he could
+        return listener_.on_access(**std::move(kept));
+    }
     if (!kept) log::warning("the kept identity cannot be used: " + kept.error().what);
     renew();
 }

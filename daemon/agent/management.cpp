@@ -63,6 +63,7 @@ void Management::on_object(const nlohmann::json& object) {
     }
     auto host = kube::host_from_json(object);
     if (!host) return say(host.error());
+    world_.board.set(is_true(kManagementAnswers, api_->server()));
     on_host_(*host);
 }
 

@@ -54,13 +54,35 @@ std::optional<model::AssignmentView> assignment_of(const model::HostRecord& host
                                  .version = host.version};
 }
 
+/// Names of the files that are kept for machines.
+std::vector<std::string> kept_files(const Store& store) {
+    auto names = store.names();
+    if (!names) log::warning(names.error().what);
+    std::vector<std::string> files = names ? *std::move(names) : std::vector<std::string>();
+    std::erase_if(files, [](const std::string& name) { return !name.starts_with(kOwnerPrefix); });
+    return files;
+}
+
+std::string owner_in(const std::string& file) { return file.substr(0, file.find('.')); }
+
 /// A node that was released while we were killed is known by what we kept for it.
 std::string kept_owner(const Store& store) {
-    const auto names = store.names();
-    for (const std::string& name : names ? *names : std::vector<std::string>()) {
-        if (name.starts_with(kOwnerPrefix)) return name.substr(0, name.rfind('.'));
+    const auto files = kept_files(store);
+    return files.empty() ? "" : owner_in(files.front());
+}
+
+/// What is kept for other machines is of no use any more: a release is over when we get here.
+void forget_all_but(const std::string& owner, const Store& store) {
+    for (const std::string& file : kept_files(store)) {
+        if (owner_in(file) == owner) continue;
+        if (auto gone = store.remove(file); !gone) log::warning(gone.error().what);
     }
-    return "";
+}
+
+/// Whether a decision says for whom this host is, or that it is nobody's.
+bool settles_owner(const Decision& decision) {
+    return decision.move == Move::wait || decision.move == Move::join ||
+           decision.move == Move::tend;
 }
 
 }  // namespace
@@ -78,6 +100,7 @@ void Reconciler::on_host(const model::HostRecord& host) {
     host_ = host;
     reporter_.on_host(management_.api(), host);
     if (!changed) return;
+    backoff_.reset();
     if (retry_) current_.reset();  // what failed may go well with the new orders
     decide_again();
 }
@@ -110,6 +133,7 @@ void Reconciler::decide_again() {
     if (current_ == decision) return;
     stop();
     current_ = decision;
+    if (settles_owner(decision)) forget_all_but(decision.owner, world_.store);
     show(decision);
     begin(decision);
 }

@@ -45,40 +45,31 @@ void Releasing::look_for_node() {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const std::string& name = world_.facts.name;
     auto access = kept_access(world_.store, NodeCredential::file_of(owner_), now);
-    if (!access || !*access) return forget("");  // it never had one, so it never was a node
+    if (!access || !*access) return finish("");  // it never had one, so it never was a node
     auto api = kube::Api::create(world_.loop, **std::move(access));
-    if (!api) return forget(left_behind(name, api.error().what));
+    if (!api) return finish(left_behind(name, api.error().what));
     api_ = *std::move(api);
     call_ = api_->get(kube::node_path(name), [this](const kube::Answer<nlohmann::json>& answer) {
         if (answer) return delete_node(kube::node_from_json(*answer));
         const Error& error = answer.error().error;
-        forget(error.code == Code::not_found ? "" : left_behind(world_.facts.name, error.what));
+        finish(error.code == Code::not_found ? "" : left_behind(world_.facts.name, error.what));
     });
 }
 
 void Releasing::delete_node(const model::NodeRecord& node) {
     const std::string& name = world_.facts.name;
-    if (node.machine_id != world_.facts.machine_id) return forget("");  // another machine's by now
+    if (node.machine_id != world_.facts.machine_id) return finish("");  // another machine's by now
     call_ =
         api_->remove(kube::node_path(name), kube::only_this_node(node),
                      [this](const kube::Answer<nlohmann::json>& answer) {
                          if (answer || answer.error().error.code == Code::not_found) {
-                             return forget("");
+                             return finish("");
                          }
                          const Error& error = answer.error().error;
-                         forget(left_behind(world_.facts.name, error.code == Code::denied
+                         finish(left_behind(world_.facts.name, error.code == Code::denied
                                                                    ? "this host may not delete it"
                                                                    : error.what));
                      });
-}
-
-void Releasing::forget(std::string about_node) {
-    for (const std::string& file : {NodeCredential::file_of(owner_), owner_ + ".key"}) {
-        if (auto gone = world_.store.remove(file); !gone) {
-            return finish(std::unexpected(gone.error()));
-        }
-    }
-    finish(std::move(about_node));
 }
 
 void Releasing::finish(Result<std::string> outcome) {

@@ -11,8 +11,9 @@
 
 namespace kubexm::agent {
 
-/// Gives the host back: undo from the ledger, then the Node object where the node may delete it,
-/// then the credentials. The ByoHost is freed by others, after this.
+/// Gives the host back: undo from the ledger, then the Node object where the node may delete it.
+/// The ByoHost is freed by others, after this, and the node's credentials are kept until then: who
+/// is killed before does all of it again, and can tell again what became of the Node.
 class Releasing {
 public:
     /// What became of the Node object, in words for the ByoHost's condition.
@@ -24,7 +25,6 @@ private:
     void on_undone(const Result<>& outcome);
     void look_for_node();
     void delete_node(const model::NodeRecord& node);
-    void forget(std::string about_node);
     void finish(Result<std::string> outcome);
 
     World& world_;

@@ -52,18 +52,24 @@ void Reporter::write() {
     retry_.reset();
     call_ = api_->merge_patch(kube::host_status_path(world_.space, world_.facts.name),
                               kube::conditions_patch(*host_, ours_),
-                              [this](const Answer& answer) { on_written(answer); });
+                              [this, version = host_->resource_version](const Answer& answer) {
+                                  on_written(answer, version);
+                              });
 }
 
-void Reporter::on_written(const Answer& answer) {
+void Reporter::on_written(const Answer& answer, const std::string& version) {
     writing_ = false;
     if (answer) {
         if (auto host = kube::host_from_json(*answer)) host_ = *std::move(host);
         backoff_.reset();
         return write();  // what was set meanwhile
     }
-    // Somebody was faster: the watch brings their version, and with it the next try.
-    if (answer.error().error.code == Code::conflict) return;
+    // Somebody was faster: the watch brings their version, and with it the next try. Or has
+    // already.
+    if (answer.error().error.code == Code::conflict) {
+        if (host_ && host_->resource_version != version) write();
+        return;
+    }
     log::warning("conditions not reported: " + answer.error().error.what);
     auto timer = world_.loop.after(backoff_.next(), [this] { write(); });
     if (timer) retry_ = *std::move(timer);

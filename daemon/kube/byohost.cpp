@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/text.hpp"
 #include "daemon/kube/fields.hpp"
 #include "daemon/model/names.hpp"
 
@@ -19,6 +20,7 @@ constexpr const char* kClusterLabel = "cluster.x-k8s.io/cluster-name";
 constexpr const char* kMachineLabel = "byoh.infrastructure.cluster.x-k8s.io/byomachine-name";
 constexpr const char* kPaused = "cluster.x-k8s.io/paused";
 constexpr const char* kUnregistering = "byoh.infrastructure.cluster.x-k8s.io/unregistering";
+constexpr std::size_t kMostUid = 64;
 constexpr const char* kVersion = "byoh.infrastructure.cluster.x-k8s.io/k8sversion";
 
 Result<std::optional<model::Reference>> reference_at(const json& object, const char* part,
@@ -33,6 +35,34 @@ Result<std::optional<model::Reference>> reference_at(const json& object, const c
                                 reference.name.empty() ? "no name" : "no namespace"));
     }
     return reference;
+}
+
+/// Names files of ours and the owner of what is on the host.
+bool is_uid(std::string_view text) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-';
+    };
+    return !text.empty() && text.size() <= kMostUid && std::ranges::all_of(text, plain);
+}
+
+Result<std::optional<model::Reference>> machine_at(const json& object) {
+    auto found = reference_at(object, "status", "machineRef");
+    if (!found) return found;
+    const std::optional<model::Reference>& machine = *found;
+    if (!machine || is_uid(machine->uid)) return found;
+    return fail(Code::invalid,
+                fmt::format("status.machineRef.uid: expected 1 to {} letters, digits and -, found "
+                            "\"{:.{}}\"",
+                            kMostUid, printable(machine->uid), kMostUid));
+}
+
+/// What was found, or nothing and why.
+template <typename T>
+T or_note(Result<T> found, std::string& problem) {
+    if (found) return *std::move(found);
+    problem = found.error().what;
+    return {};
 }
 
 std::vector<model::Pair> labels_at(const json& object) {
@@ -138,12 +168,11 @@ std::string host_status_path(const std::string& space, const std::string& name) 
 }
 
 Result<HostRecord> host_from_json(const json& object) {
-    auto machine = reference_at(object, "status", "machineRef");
+    auto machine = machine_at(object);
     if (!machine) return std::unexpected(machine.error());
-    auto secret = reference_at(object, "spec", "bootstrapSecret");
-    if (!secret) return std::unexpected(secret.error());
-    auto taints = taints_at(object);
-    if (!taints) return std::unexpected(taints.error());
+    std::string problem;
+    auto secret = or_note(reference_at(object, "spec", "bootstrapSecret"), problem);
+    auto taints = or_note(taints_at(object), problem);
     return HostRecord{
         .uid = text_at(object, {"metadata", "uid"}),
         .resource_version = text_at(object, {"metadata", "resourceVersion"}),
@@ -153,10 +182,11 @@ Result<HostRecord> host_from_json(const json& object) {
         .version = text_at(object, {"metadata", "annotations", kVersion}),
         .join_mode = text_at(object, {"spec", "joinMode"}),
         .machine = *std::move(machine),
-        .bootstrap_secret = *std::move(secret),
+        .bootstrap_secret = std::move(secret),
         .labels = labels_at(object),
-        .taints = *std::move(taints),
+        .taints = std::move(taints),
         .conditions = conditions_at(object),
+        .problem = std::move(problem),
     };
 }
 

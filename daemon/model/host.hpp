@@ -43,6 +43,7 @@ struct HostRecord {
     std::vector<Pair> labels;
     std::vector<Taint> taints;
     std::vector<Condition> conditions;
+    std::string problem;  // what of this cannot be read; empty: everything can
 
     bool operator==(const HostRecord&) const = default;
 };

@@ -16,7 +16,15 @@ from testbed.node import Node
 
 MANIFESTS = Path(__file__).resolve().parents[3] / "packaging/manifests"
 PHASE_SECONDS = 60
-SETTINGS = "/run/systemd/system/{}.service.d/test.conf"
+STATE = "/var/lib/kubexm"
+
+# Every start of a unit takes the next environment that a test left for it, if there is one: that process has it, and
+# no other, however early it dies.
+PLACE = "/run/kubexm-test"
+TAKE_NEXT = "cd \"$1\" && rm -f now && next=$(ls | head -n 1) && [ -z \"$next\" ] || mv \"$next\" now\n"
+DROP_IN = "/run/systemd/system/{unit}.service.d/test.conf"
+SETTINGS = ("[Service]\nExecStartPre=+/bin/sh {place}/take-next {place}/{unit}\n"
+            "EnvironmentFile=-{place}/{unit}/now\n")
 
 
 class Host:
@@ -54,11 +62,40 @@ class Host:
         units = ("kubexmd", "kubexm-hands", "kubelet")
         return self.node.journal("--lines=60", *(f"--unit={unit}" for unit in units))
 
-    def crash_at(self, unit: str, point: str) -> None:
-        """The next process of a unit is killed when it passes a point; the one after it is not."""
-        self.node.write(SETTINGS.format(unit), "[Service]\nEnvironmentFile=-/run/crash-at\n"
-                                               "ExecStartPost=+/bin/rm -f /run/crash-at\n")
-        self.node.write("/run/crash-at", f"KUBEXM_CRASH_AT={point}\n")
+    def kept(self) -> list[str]:
+        """Names of the files that kubexmd has for itself."""
+        return self.node.run(["ls", "-A", STATE]).stdout.split()
+
+    # --- killing -----------------------------------------------------------------------------------
+
+    def restart(self, unit: str, *environments: dict[str, str]) -> None:
+        """A new process, which has the first of the environments; the one after it has the next, and so on."""
+        self._listen(unit)
+        for number, environment in enumerate(environments):
+            text = "".join(f"{name}={value}\n" for name, value in environment.items())
+            self.node.write(f"{PLACE}/{unit}/next-{number}", text)
+        self.node.run(["systemctl", "restart", f"{unit}.service"], check=False)  # it may be meant to die at once
+
+    def crash_at(self, unit: str, *points: str) -> None:
+        """The next process of a unit is killed when it passes the first point, the one after it at the next."""
+        self.restart(unit, *({"KUBEXM_CRASH_AT": point} for point in points))
+
+    def deaths(self, unit: str) -> int:
+        """How often the unit's process ended by itself since the last restart()."""
+        return int(self.node.run(["systemctl", "show", "-P", "NRestarts", f"{unit}.service"]).stdout)
+
+    def forgive(self, unit: str) -> int:
+        """Takes back what was not yet died of, and tells how much that is; the process that has it goes on."""
+        return len(self.node.run(["find", f"{PLACE}/{unit}", "-type", "f", "-print", "-delete"]).stdout.split())
+
+    def _listen(self, unit: str) -> None:
+        """Where a boot made it forget, too."""
+        drop_in = DROP_IN.format(unit=unit)
+        if self.node.run(["test", "-e", drop_in], check=False).returncode == 0:
+            return
+        self.node.run(["mkdir", "-p", f"{PLACE}/{unit}"])
+        self.node.write(f"{PLACE}/take-next", TAKE_NEXT)
+        self.node.write(drop_in, SETTINGS.format(place=PLACE, unit=unit))
         self.node.run(["systemctl", "daemon-reload"])
 
 

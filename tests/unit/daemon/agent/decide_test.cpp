@@ -115,6 +115,17 @@ TEST(Decide, NothingIsWipedOnInference) {
     EXPECT_THAT(changed.message, HasSubstr("workers-2"));
 }
 
+TEST(Decide, WhatCannotBeReadIsHeldAndCanBeReleased) {
+    model::HostRecord host = assigned();
+    host.problem = "spec.taints[0].effect: expected NoSchedule";
+    for (const HandsState& hands : {HandsState{}, with_node_for("machine-u1")}) {
+        EXPECT_EQ(decide(host, hands).move, Move::hold);
+        EXPECT_EQ(decide(host, hands).message, host.problem);
+    }
+    host.release_asked = true;
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::release);
+}
+
 TEST(Decide, WhatOthersHaveOnTheHostIsNoneOfItsBusiness) {
     const HandsState hands{{"example"}, plan("p1", "example", "done"), ""};
     EXPECT_EQ(decide({}, hands).move, Move::wait);

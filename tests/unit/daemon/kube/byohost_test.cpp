@@ -61,9 +61,22 @@ TEST(ByoHost, AReferenceNamesAnObject) {
     const auto host = host_from_json(object);
     ASSERT_FALSE(host);
     EXPECT_THAT(host.error().what, HasSubstr("status.machineRef"));
-    object = attached();
+    for (const char* uid : {"", "../../etc/passwd", "a b"}) {
+        object = attached();
+        object["status"]["machineRef"]["uid"] = uid;
+        EXPECT_THAT(host_from_json(object).error().what, HasSubstr("status.machineRef.uid")) << uid;
+    }
+}
+
+TEST(ByoHost, ARecordWithAProblemCanStillSayThatAReleaseIsAsked) {
+    json object = attached();
+    object["metadata"]["annotations"]["byoh.infrastructure.cluster.x-k8s.io/unregistering"] = "";
     object["spec"]["taints"][0]["effect"] = "Explode";
-    EXPECT_THAT(host_from_json(object).error().what, HasSubstr("spec.taints[0].effect"));
+    const auto host = host_from_json(object);
+    ASSERT_TRUE(host) << host.error().what;
+    EXPECT_THAT(host->problem, HasSubstr("spec.taints[0].effect"));
+    EXPECT_TRUE(host->release_asked);
+    EXPECT_EQ(host_from_json(attached())->problem, "");
 }
 
 TEST(ByoHost, ConditionsOfOthersStay) {

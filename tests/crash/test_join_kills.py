@@ -1,0 +1,214 @@
+"""Killed at any point, either process or both, a join ends in a Ready node and a release in the host as it was."""
+
+import itertools
+import os
+import random
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from testbed import assignment, snapshot
+from testbed import host as hosts
+from testbed.assignment import BOOTSTRAPPED, HOST_SIGNER, INSTALLED, NODE_SIGNER
+from testbed.hands import kills
+from testbed.host import PLACE, Host
+from testbed.management.side import Management
+
+TREE = Path(os.environ.get("KUBEXM_TREE", ""))
+DEEP = "KUBEXM_TEST_DEEP" in os.environ
+SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
+ROUNDS, KILLS_IN_ROUND = 3, 3  # of the hands, unless the test is deep
+AGENT, HANDS = "kubexmd", "kubexm-hands"
+TRACES = {AGENT: "/run/kubexm/trace", HANDS: f"{PLACE}/trace"}
+FOOTPRINT = r"find /etc/kubernetes /etc/systemd/system /var/lib/kubelet/pki /var/lib/kubelet/config.yaml -printf '%p %M %U:%G\n'"
+CONTENTS = ["/etc/kubernetes/kubelet.conf", "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml",
+            "/etc/systemd/system/kubelet.service"]
+
+Points = dict[str, Sequence[str]]  # of a unit: where its process is killed, the one after it, and so on
+
+
+class Course:
+    """A host that is joined and released again and again, and what it has to look like each time."""
+
+    def __init__(self, side: Management, host: Host) -> None:
+        self.side, self.host = side, host
+        self.kills = {AGENT: 0, HANDS: 0}
+        self.missed = 0  # of the hands: how often systemd is asked depends on how far it is
+        for unit in (HANDS, AGENT):
+            host.restart(unit)
+        self.rest()
+        self.before = host.node.snapshot()
+        self.forth_trace = self._trace(assignment.join)
+        self.joined = self._footprint()
+        self.back_trace = self._trace(assignment.release)
+        self.check_free("uninterrupted")
+        self.rest()
+
+    def forth(self, points: Points) -> None:
+        asked = assignment.requests(self.side, NODE_SIGNER)
+        self._arm(points)
+        assignment.join(self.side, self.host)
+        self._check_deaths(points)
+        self.check_joined(points)
+        asked_now = assignment.requests(self.side, NODE_SIGNER) - asked
+        assert len(asked_now) == 1, f"{points}: certificate requests of the node: {asked_now}, expected one"
+        assert self._footprint() == self.joined, f"{points}: not the files of an uninterrupted run"
+
+    def back(self, points: Points) -> None:
+        self._arm(points)
+        assignment.release(self.side, self.host)
+        self._check_deaths(points)
+        self.check_free(points)
+        self.rest()
+
+    def rest(self) -> None:
+        """Nothing in the cluster remembers the node either: the next one that is Ready is new."""
+        self.host.wait_for_phase("waiting")
+        self.side.cluster.kubectl("delete", "node", "--all")
+
+    def check_joined(self, circumstances: object) -> None:
+        self.host.wait_for_phase("joined")
+        assert assignment.is_ready(self.side, self.host), circumstances
+        for kind in (BOOTSTRAPPED, INSTALLED):
+            self.side.wait_for(f"{kind} ({circumstances})", lambda kind=kind: assignment.condition(
+                self.side, self.host, kind).get("status") == "True")
+        kept = [name for name in self.host.kept() if not name.endswith((".key", ".lock"))]
+        assert [re.sub("machine-.*[.]", "machine.", name) for name in kept] == [
+            "machine.kubeconfig", "management.kubeconfig"], circumstances
+
+    def check_free(self, circumstances: object) -> None:
+        changed = snapshot.diff(self.before, self.host.node.snapshot())
+        assert not changed, f"{circumstances}: {changed}"
+        assert self.host.kept() == ["kubexmd.lock", "management.kubeconfig"], circumstances
+        found = assignment.byohost(self.side, self.host)
+        assert "machineRef" not in found["status"] and "bootstrapSecret" not in found["spec"], circumstances
+        assert assignment.UNREGISTERING not in found["metadata"].get("annotations", {}), circumstances
+        said = assignment.condition(self.side, self.host)
+        assert (said["status"], said["reason"]) == ("False", "K8sNodeAbsent"), circumstances
+        assert "kubectl delete node" in said["message"], f"{circumstances}: nobody is told of the Node: {said}"
+        assert assignment.condition(self.side, self.host, INSTALLED)["reason"] == "K8sNodeAbsent", circumstances
+
+    def _arm(self, points: Points) -> None:
+        for unit, where in points.items():
+            self.host.crash_at(unit, *where)
+
+    def _check_deaths(self, points: Points) -> None:
+        for unit, where in points.items():
+            left = self.host.forgive(unit)
+            died = len(where) - left
+            self.host.wait(f"{died} deaths of {unit}", lambda unit=unit, died=died: self.host.deaths(unit) >= died)
+            assert unit == HANDS or not left, f"{unit} should have died {len(where)} times at {where}, and did {died}"
+            self.kills[unit] += died
+            self.missed += left
+
+    def _trace(self, way: Callable[[Management, Host], object]) -> dict[str, list[str]]:
+        """The points that each process passes on the way."""
+        traces = {}
+        for unit, file in TRACES.items():
+            self.host.restart(unit, {"KUBEXM_CRASH_TRACE": file})
+        way(self.side, self.host)
+        for unit, file in TRACES.items():
+            traces[unit] = self.host.node.read(file).decode().split()
+            self.host.restart(unit)
+            self.host.node.run(["rm", file])
+        return traces
+
+    def _footprint(self) -> list[str]:
+        """Names, modes and owners of what a join makes, and the content of what is not secret."""
+        found = self.host.node.run(["sh", "-c", f"{FOOTPRINT}; sha256sum {' '.join(CONTENTS)}"]).stdout
+        return sorted(re.sub("kubelet-client-[0-9a-f]+", "kubelet-client-ID", found).splitlines())
+
+
+@pytest.fixture(scope="module")
+def course():
+    with assignment.enrolled(TREE) as (side, host):
+        yield Course(side, host)
+
+
+def first_passages(trace: Sequence[str]) -> list[str]:
+    """Every point of kubexmd; a Node is seen Ready as often as it changes, so only once."""
+    return [wish for wish in kills.wishes(trace) if not wish.startswith("node.ready") or wish == "node.ready:1"]
+
+
+def test_kubexmd_killed_at_every_point(course, figure):
+    forth, back = first_passages(course.forth_trace[AGENT]), first_passages(course.back_trace[AGENT])
+    assert {"csr.posted:1", "store.rename.after:2", "plan.accepted:1", "node.ready:1"} <= set(forth)
+    assert {"plan.accepted:1", "release.undone:1", "release.status-freed:1"} <= set(back)
+    for there, here in itertools.zip_longest(forth, back):
+        course.forth({AGENT: [there]} if there else {})
+        course.back({AGENT: [here]} if here else {})
+    figure(f"kubexmd killed in joins and releases: {len(forth)} and {len(back)} points, "
+           f"{course.kills[AGENT]} kills, all survived")
+
+
+def test_kubexmd_killed_again_and_again_while_it_enrols(course):
+    """Each process comes one point further than the one before it; the last one finds all that it needs."""
+    host, asked = course.host, assignment.requests(course.side, HOST_SIGNER)
+    host.node.run(["systemctl", "stop", AGENT])
+    host.node.run(["rm", f"{hosts.STATE}/management.kubeconfig"])
+    points = ["store.rename.before:1", "store.rename.after:1", "csr.posted:1", "store.rename.before:1", "store.rename.after:1"]
+    host.crash_at(AGENT, *points)
+    host.wait("as many deaths", lambda: host.deaths(AGENT) == len(points))
+    host.wait_for_phase("waiting")
+    assert len(assignment.requests(course.side, HOST_SIGNER) - asked) == 1
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+    course.before = host.node.snapshot()
+
+
+def test_hands_killed_at_points(course, figure):
+    forth, back = (chosen(trace[HANDS], word) for trace, word in ((course.forth_trace, "forth"), (course.back_trace, "back")))
+    for there, here in itertools.zip_longest(forth, back, fillvalue=[]):
+        course.forth({HANDS: there})
+        course.back({HANDS: here})
+    assert course.kills[HANDS] > course.missed
+    figure(f"hands killed in joins and releases: {sum(map(len, forth))} and {sum(map(len, back))} points, "
+           f"{course.kills[HANDS]} kills, {course.missed} not passed, all survived")
+
+
+def chosen(trace: list[str], word: str) -> list[list[str]]:
+    """Rounds of points in the order in which they are passed, each of another step; the first before any step."""
+    points, dice = kills.points(trace), random.Random(f"{SEED} {word}")
+    begin = [[wish] for wish in kills.wishes(kills.prologue(trace))]
+    if DEEP:
+        return begin + [commits(some) for some in kills.rounds(points)]
+    kubelet = [point for point in points if point.begin.startswith("unit-state") and point.name == "bus.call.after"]
+    others = sorted({point.step for point in points} - {kubelet[0].step})
+    rounds = [[dice.choice([point for point in points if point.step == step])
+               for step in dice.sample(others, KILLS_IN_ROUND - 1)] for _ in range(ROUNDS - 1)]
+    return [dice.choice(begin), *(commits([*some, dice.choice(kubelet)]) for some in rounds)]
+
+
+def commits(points: Sequence[kills.Point]) -> list[str]:
+    """KUBEXM_CRASH_AT of each: so many commits after the one before it. A step has other names from plan to plan."""
+    steps = sorted((point.step, point.place) for point in points)
+    return [f"journal.commit.before:{max(step - last, 1)}+{place}"
+            for (step, place), (last, _) in zip(steps, [(0, 0), *steps])]
+
+
+def test_both_killed(course):
+    """Each while the other is away or not yet back."""
+    course.forth({AGENT: ["plan.accepted:1"], HANDS: ["file.rename.after:1", "bus.call.after:1"]})
+    course.back({AGENT: ["plan.accepted:1"], HANDS: ["bus.call.before:1", "dir.remove.after:1"]})
+
+
+def test_kubexmd_killed_three_times_in_a_row(course):
+    course.forth({AGENT: ["csr.posted:1", "store.rename.after:1", "plan.accepted:1", "node.ready:1"]})
+    course.back({AGENT: ["plan.accepted:1", "release.undone:1", "release.status-freed:1"]})
+
+
+def test_the_power_is_cut(course):
+    """In the middle of the join and when the node is Ready; the last test of this file: a boot forgets its settings."""
+    host, node = course.host, course.host.node
+    node.reboot()
+    course.rest()
+    course.before = node.snapshot()
+    assignment.scale(course.side, 1)
+    host.wait("a plan that runs", lambda: (host.status().get("plan") or {}).get("state") == "running")
+    for moment in ("while the plan ran", "when the node was Ready"):
+        node.kill()
+        course.side.cluster.kubectl("delete", "node", "--all")
+        node.boot()
+        course.check_joined(f"power cut {moment}")
+    course.back({})

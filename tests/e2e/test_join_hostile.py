@@ -1,0 +1,178 @@
+"""What a host is told to do and cannot, or must not: it says why where people look, and stays as it is."""
+
+import base64
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from testbed import assignment, snapshot
+from testbed.assignment import assign, bootstrap_data, condition, withdraw
+
+TREE = Path(os.environ.get("KUBEXM_TREE", ""))
+ELSEWHERE = "https://10.99.0.99:6443"
+UNKNOWN_TOKEN = "abcdef.0123456789abcdef"
+KUBELET = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+
+
+@pytest.fixture(scope="module")
+def place():
+    with assignment.enrolled(TREE) as (side, host):
+        yield side, host, host.node.snapshot()
+
+
+def changed(cluster, server: str = "", token: str = "", authority: str | None = None) -> str:
+    """A bootstrap kubeconfig with something else in it; an empty authority is taken away."""
+    config = yaml.safe_load(bootstrap_data(cluster)["bootstrap-kubeconfig"])
+    where, who = config["clusters"][0]["cluster"], config["users"][0]["user"]
+    where["server"], who["token"] = server or where["server"], token or who["token"]
+    if authority is not None:
+        where["certificate-authority-data"] = base64.b64encode(authority.encode()).decode()
+    return yaml.safe_dump(config)
+
+
+def another_authority() -> str:
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                           "-keyout", "/dev/null", "-subj", "/CN=another"], check=True, capture_output=True, text=True)
+    return made.stdout
+
+
+# What the secret holds, made from the cluster, and what is said of it.
+SECRETS = {
+    "is not there": (lambda _: None, ["secrets/by-hand", "404"]),
+    "lacks the kubeconfig": (lambda _: {"other": "x"}, ["secret by-hand", "data.bootstrap-kubeconfig is missing"]),
+    "is garbage": (lambda _: {"bootstrap-kubeconfig": "{{{: \n\t- x"}, ["data.bootstrap-kubeconfig", "line 2", "not YAML"]),
+    "is a list": (lambda _: {"bootstrap-kubeconfig": "[1, 2]"}, ["data.bootstrap-kubeconfig", "expected a mapping"]),
+    "lacks the CA of another server": (
+        lambda cluster: {"bootstrap-kubeconfig": changed(cluster, ELSEWHERE, authority="")},
+        ["neither data.ca.crt nor certificate-authority-data", ELSEWHERE, "put the CA"]),
+    "has a wrong CA": (
+        lambda cluster: bootstrap_data(cluster, **{"ca.crt": another_authority()}),
+        ["6443", "unable to get local issuer certificate"]),
+    "has a CA that is none": (
+        lambda cluster: bootstrap_data(cluster, **{"ca.crt": "garbage"}), ["6443", "CA certificate"]),
+    "has an unknown token": (
+        lambda cluster: {"bootstrap-kubeconfig": changed(cluster, token=UNKNOWN_TOKEN)},
+        ["certificatesigningrequests", "401", "Unauthorized"]),
+    "has a word for a number": (
+        lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}maxPods: many\n"}),
+        ["secret by-hand", "data.kubelet-config.yaml", "maxPods", "expected a number"]),
+    "has an absurd number": (
+        lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}maxPods: 4000000000\n"}),
+        ["max_pods", "expected 1 to 65534", "4000000000"]),
+    "has a command for an address": (
+        lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}clusterDNS: ['; rm -rf /']\n"}),
+        ["cluster_dns[0]", "expected an IPv4 or IPv6 address"]),
+    "has lines in a name": (
+        lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}clusterDomain: \"a\\nmaxPods: 1\"\n"}),
+        ["cluster_domain", "expected a DNS name"]),
+    "has another object": (
+        lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": "kind: Pod\n"}),
+        ["data.kubelet-config.yaml", "kind", "expected KubeletConfiguration"]),
+}
+
+# What the ByoHost says besides, and what is said of it.
+ORDERS = {
+    "wants kubeadm": ({"joinMode": "kubeadm"}, ["joinMode kubeadm is not available yet", "nothing was changed"]),
+    "says no mode": ({"joinMode": None}, ["is not available yet", "only tlsBootstrap"]),
+    "has a label that is none": ({"labels": {"a b!\n": "x"}}, ["labels[0].key", "expected a label key"]),
+    "has an option in a label": ({"labels": {"a": "x --root-dir=/"}}, ["labels[0].value", "expected at most 63"]),
+    "has an endless label": ({"labels": {"a": "x" * 20000}}, ["labels[0].value", "expected at most"]),
+    "has a taint that is none": ({"taints": [{"key": "-- x\n", "effect": "NoSchedule"}]}, ["taints[0].key", "expected"]),
+    "has a taint without effect": ({"taints": [{"key": "a", "effect": "Never"}]}, ["taints[0].effect", "NoExecute"]),
+    "has a version that is none": ({"version": "v1.banana"}, ["k8sversion", "v1.banana", "such as v1.34.1"]),
+    "has an unknown version": ({"version": "v1.99.0"}, ["minor", "expected 29 to", "not 99"]),
+}
+
+
+def wait_for_words(side, host, words: list[str]) -> str:
+    """Both places say all of it, and nothing runs."""
+    def told() -> str:
+        message = condition(side, host).get("message", "")
+        return message if all(word in message for word in words) else ""
+    message = host.wait(f"a condition with {words}", told)
+    found = condition(side, host)
+    assert (found["status"], host.condition(found["type"])["message"]) == ("False", message)
+    assert host.phase() in ("joining", "failed")
+    assert host.node.run(["systemctl", "cat", "kubelet.service"], check=False).returncode != 0
+    return message
+
+
+@pytest.mark.parametrize("case", SECRETS)
+def test_a_secret_that(place, case):
+    side, host, _ = place
+    data, words = SECRETS[case]
+    assign(side, host, data(side.cluster))
+    message = wait_for_words(side, host, words)
+    assert UNKNOWN_TOKEN not in message and "rm -rf" not in message
+    withdraw(side, host)
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+
+
+@pytest.mark.parametrize("case", ORDERS)
+def test_a_host_that(place, case):
+    side, host, _ = place
+    spec, words = ORDERS[case]
+    assign(side, host, bootstrap_data(side.cluster), **spec)
+    wait_for_words(side, host, words)
+    withdraw(side, host)
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+
+
+@pytest.mark.parametrize("uid", ["", "../../etc/passwd", "x" * 5000], ids=["empty", "a path", "endless"])
+def test_a_machine_whose_uid_is(place, uid):
+    side, host, _ = place
+    assign(side, host, bootstrap_data(side.cluster), uid=uid)
+    told = host.wait("a refusal", lambda: "status.machineRef.uid" in (
+        said := host.condition("ManagementAnswers")).get("message", "") and said["message"])
+    assert "expected 1 to 64 letters" in told and len(told) < 300
+    assignment.refer_to_machine(side, host, None)
+    withdraw(side, host)
+    assert host.condition("ManagementAnswers")["status"] == "True"
+
+
+def test_a_node_of_another_machine_is_not_taken_over(place):
+    side, host, _ = place
+    name = host.node.name
+    side.apply([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}])
+    side.cluster.kubectl("patch", "node", name, "--subresource=status", "--type=merge",
+                         '--patch={"status": {"nodeInfo": {"machineID": "another"}}}')
+    assign(side, host, bootstrap_data(side.cluster))
+    wait_for_words(side, host, [f"Node {name} of another machine", "its machine-id is another", f"kubectl delete node {name}"])
+    assert host.phase() == "failed"
+    side.cluster.kubectl("delete", "node", name)
+    host.wait_for_phase("joined")
+    withdraw(side, host)
+
+
+def test_what_is_only_odd_is_done_as_far_as_possible(place):
+    """Fields that nobody knows are told, labels that kubelet may not set are left out, a missing CA is the management's."""
+    side, host, _ = place
+    data = {"bootstrap-kubeconfig": changed(side.cluster, authority=""),
+            "kubelet-config.yaml": f"{KUBELET}maxPods: 42\nmagicField: 1\n"}
+    assign(side, host, data, labels={"site": "a", "node-role.kubernetes.io/worker": "", "kubernetes.io/odd": "x"})
+    host.wait_for_phase("joined")
+    labels = side.cluster.get("node", host.node.name)["metadata"]["labels"]
+    assert labels["site"] == "a"
+    assert not {"node-role.kubernetes.io/worker", "kubernetes.io/odd"} & labels.keys()
+    assert side.cluster.get("node", host.node.name)["status"]["capacity"]["pods"] == "42"
+    assert "magicField is not taken over" in host.node.journal("--unit=kubexmd")
+    withdraw(side, host)
+
+
+def test_a_secret_that_comes_late_is_found(place):
+    side, host, _ = place
+    assign(side, host, None)
+    wait_for_words(side, host, ["404"])
+    side.apply([assignment.secret(bootstrap_data(side.cluster))])
+    host.wait_for_phase("joined")
+    withdraw(side, host)
+
+
+def test_nothing_of_all_this_is_left(place):
+    """The last test of this file."""
+    _, host, before = place
+    assert not snapshot.diff(before, host.node.snapshot())
+    assert int(host.node.run(["systemctl", "show", "-P", "NRestarts", "kubexmd"]).stdout) == 0

@@ -1,0 +1,194 @@
+"""Somebody is away, changes his mind, or writes what does not fit: a node goes on, and the host says what is true."""
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from testbed import assignment, search, snapshot
+from testbed.assignment import (PAUSED, UNREGISTERING, annotate, assign, bootstrap_data, byohost, condition, is_ready,
+                                refer_to_machine, scale, withdraw)
+
+TREE = Path(os.environ.get("KUBEXM_TREE", ""))
+SOCKET = "/run/kubexm/kubexmd.sock"
+BOOTSTRAP = "/etc/kubexm/bootstrap-kubeconfig"
+
+
+@pytest.fixture(scope="module")
+def place():
+    with assignment.enrolled(TREE) as (side, host):
+        yield side, host, host.node.snapshot()
+
+
+@pytest.fixture
+def joined(place):
+    """A node, and the process of its kubelet, which nobody has to touch."""
+    side, host, before = place
+    assign(side, host, bootstrap_data(side.cluster))
+    host.wait_for_phase("joined")
+    kubelet = kubelet_of(host)
+    yield side, host, kubelet
+    assert kubelet_of(host) in (kubelet, "0")
+    withdraw(side, host)
+    assert not snapshot.diff(before, host.node.snapshot())
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+
+
+def kubelet_of(host) -> str:
+    return host.node.run(["systemctl", "show", "-P", "MainPID", "kubelet.service"]).stdout.strip()
+
+
+def wait_for_hold(side, host, *words: str) -> None:
+    found = host.wait("a hold", lambda: (said := condition(side, host)).get("reason") == "HeldForAPerson" and all(
+        word in said["message"] for word in words) and said)
+    assert found["status"] == "False" and host.phase() == "failed"
+    assert host.condition(found["type"])["message"] == found["message"]
+
+
+def test_nothing_is_wiped_on_inference(joined):
+    """A machine that vanishes or changes is no order to release, and when it is back so is everything."""
+    side, host, kubelet = joined
+    refer_to_machine(side, host, None)
+    wait_for_hold(side, host, "machine-by-hand-1", "the node stays as it is", UNREGISTERING)
+    refer_to_machine(side, host, "by-hand-2")
+    wait_for_hold(side, host, "machine-by-hand-1", "by-hand-2")
+    assert kubelet_of(host) == kubelet and is_ready(side, host)
+    refer_to_machine(side, host, "by-hand-1")
+    host.wait_for_phase("joined")
+    side.wait_for("the condition", lambda: condition(side, host)["status"] == "True")
+
+
+def test_a_paused_host_is_left_alone(joined):
+    side, host, kubelet = joined
+    annotate(side, host, PAUSED)
+    host.wait_for_phase("paused")
+    said = byohost(side, host)["status"]
+    annotate(side, host, UNREGISTERING)
+    host.node.run(["systemctl", "restart", "kubexmd"])  # which decides anew, with the order before it
+    host.wait_for_phase("paused")
+    assert kubelet_of(host) == kubelet and byohost(side, host)["status"]["conditions"] == said["conditions"]
+    annotate(side, host, PAUSED, None)
+    host.wait_for_phase("waiting")
+
+
+def test_a_host_that_was_deleted_is_told_and_keeps_its_node(joined):
+    side, host, kubelet = joined
+    side.cluster.kubectl("delete", "byohost", host.node.name)
+    host.wait("to be told", lambda: "was deleted: restart kubexmd" in host.condition("ManagementAnswers").get("message", ""))
+    assert kubelet_of(host) == kubelet
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    side.wait_for("a new ByoHost", lambda: byohost(side, host))
+    wait_for_hold(side, host, "machine-by-hand-1", "names no machine")
+    assert kubelet_of(host) == kubelet and is_ready(side, host)
+
+
+def test_the_api_server_is_away_for_a_while(joined):
+    side, host, kubelet = joined
+    side.cluster.processes["kube-apiserver"].kill()
+    for kind in ("ManagementAnswers", "NodeReady"):
+        host.wait(f"{kind} to be false", lambda kind=kind: host.condition(kind)["status"] != "True")
+    side.cluster.restart("kube-apiserver")
+    for kind in ("ManagementAnswers", "NodeReady"):
+        host.wait(f"{kind} to be true", lambda kind=kind: host.condition(kind)["status"] == "True")
+    assert host.phase() == "joined" and kubelet_of(host) == kubelet
+
+
+def test_kubexmd_restarts_in_every_phase(joined):
+    side, host, kubelet = joined
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    host.wait_for_phase("joined")
+    assert kubelet_of(host) == kubelet
+    annotate(side, host, UNREGISTERING)
+    host.wait_for_phase("releasing")
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    host.wait_for_phase("waiting")
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    host.wait_for_phase("waiting")
+    assign(side, host, bootstrap_data(side.cluster))
+    host.wait_for_phase("joining")
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    host.wait_for_phase("joined")
+    annotate(side, host, UNREGISTERING)
+
+
+def test_all_ways_to_ask_tell_the_same(joined):
+    _, host, _ = joined
+    told = [json.loads(host.node.run(argv).stdout) for argv in (
+        ["curl", "-s", "http://127.0.0.1:10240/v1/status"],
+        ["curl", "-s", "--unix-socket", SOCKET, "http://localhost/v1/status"],
+        ["kubexmctl", "status", "--output", "json"])]
+    assert told[0]["phase"] == "joined" and told[0] == told[1] == told[2]
+    text = host.node.run(["kubexmctl", "status"]).stdout
+    assert all(word in text for word in ("joined", host.node.name, "NodeReady"))
+
+
+def test_the_token_and_the_keys_are_nowhere_else(joined):
+    side, host, _ = joined
+    secret = side.cluster.get("secret", assignment.SECRET)
+    token = next(line.split()[-1] for line in decoded(secret)["bootstrap-kubeconfig"].splitlines() if "token:" in line)
+    pair = host.node.run(["cat", "/var/lib/kubelet/pki/kubelet-client-current.pem"]).stdout
+    key = pair.split("PRIVATE KEY-----")[1].split("\n")[1]
+    for found in (token.split(".")[1], key):
+        assert not search.journal(host.node, found)
+        assert not search.arguments(host.node, found)
+        for path in search.files(host.node, found):
+            mode, owner = host.node.run(["stat", "-c", "%a %U", path]).stdout.split()
+            assert mode == "600" and owner in ("root", "kubexm"), f"{path} has mode {mode} of {owner}"
+    assert search.files(host.node, key) and not search.files(host.node, token.split(".")[1])
+
+
+def decoded(secret: dict) -> dict[str, str]:
+    return {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
+
+
+def test_the_hands_are_stopped_while_it_joins(place):
+    side, host, _ = place
+    units = ["kubexm-hands.service", "kubexm-hands.socket"]
+    host.node.run(["systemctl", "stop", *units])
+    host.wait("to be told", lambda: host.condition("HandsAnswer").get("status") == "False")
+    assign(side, host, bootstrap_data(side.cluster))
+    host.wait("orders", lambda: byohost(side, host)["status"].get("machineRef"))
+    host.node.run(["systemctl", "start", "kubexm-hands.socket"])
+    host.wait("a plan", lambda: (host.status().get("plan") or {}).get("state") == "running")
+    host.node.run(["systemctl", "stop", *units])
+    host.wait("to be told", lambda: host.condition("HandsAnswer").get("status") == "False")
+    host.node.run(["systemctl", "start", "kubexm-hands.socket"])
+    host.wait_for_phase("joined")
+    withdraw(side, host)
+
+
+def test_the_api_server_restarts_while_it_joins(place):
+    side, host, _ = place
+    assign(side, host, bootstrap_data(side.cluster))
+    host.wait_for_phase("joining")
+    side.cluster.restart("kube-apiserver")
+    host.wait_for_phase("joined")
+    withdraw(side, host)
+
+
+def test_a_host_that_knows_no_cluster_says_so(place):
+    side, host, _ = place
+    host.node.run(["systemctl", "stop", "kubexmd"])
+    host.node.run(["sh", "-c", f"mv {BOOTSTRAP} /root/kept && rm /var/lib/kubexm/management.kubeconfig"])
+    host.node.run(["systemctl", "start", "kubexmd"])
+    host.wait_for_phase("unconfigured")
+    said = host.wait("to be told", lambda: host.condition("ManagementAnswers"))
+    assert (said["reason"], said["status"]) == ("NotConfigured", "False")
+    assert BOOTSTRAP in said["message"] and "restart kubexmd" in said["message"]
+    host.node.run(["mv", "/root/kept", BOOTSTRAP])
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    host.wait_for_phase("waiting")
+
+
+def test_many_orders_in_a_short_time(place):
+    """Also a release that is asked for in the middle of a join."""
+    side, host, _ = place
+    for replicas in (1, 0, 1, 0):
+        scale(side, replicas)
+        if replicas:
+            host.wait("an assignment", lambda: host.phase() in ("joining", "joined"))
+    assignment.release(side, host)
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+    assert host.node.run(["systemctl", "cat", "kubelet.service"], check=False).returncode != 0

@@ -1,0 +1,128 @@
+"""What the management cluster says of a host, and how a test makes it want one.
+
+    with assignment.enrolled(tree) as (side, host):
+        assignment.join(side, host)
+        assignment.release(side, host)
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from testbed import host as hosts
+from testbed import kubernetes, management
+from testbed.cluster import Cluster
+from testbed.host import Host
+from testbed.management import example
+from testbed.management.side import Management
+from testbed.node import Node
+
+PACE = 0.05  # of the stand-in's waits: it looks again after 0.5 s instead of 10
+BOOTSTRAPPED, INSTALLED = "K8sNodeBootstrapSucceeded", "K8sComponentsInstallationSucceeded"
+HOST_SIGNER, NODE_SIGNER = "kubernetes.io/kube-apiserver-client", "kubernetes.io/kube-apiserver-client-kubelet"
+UNREGISTERING = "byoh.infrastructure.cluster.x-k8s.io/unregistering"
+VERSION = "byoh.infrastructure.cluster.x-k8s.io/k8sversion"
+PAUSED = "cluster.x-k8s.io/paused"
+
+
+@contextlib.contextmanager
+def enrolled(tree: Path) -> Iterator[tuple[Management, Host]]:
+    """A management cluster that is also the workload cluster, as in the guide, and a host that nobody wants yet."""
+    with Cluster("demo") as cluster, management.start("kubexm", cluster, pace=PACE) as side, Node() as node:
+        hosts.allow_bootstrapping(cluster)
+        side.apply(example.objects(cluster, replicas=0))
+        host = Host(node, tree)
+        host.enrol(cluster)
+        host.wait_for_phase("waiting")
+        yield side, host
+
+
+def scale(side: Management, replicas: int) -> None:
+    side.cluster.kubectl("scale", "machinedeployment", example.DEPLOYMENT, f"--replicas={replicas}")
+
+
+def machines(side: Management) -> list[dict]:
+    return (side.cluster.get("machines") or {"items": []})["items"]
+
+
+def byohost(side: Management, host: Host) -> dict:
+    return side.cluster.get("byohost", host.node.name)
+
+
+def condition(side: Management, host: Host, kind: str = BOOTSTRAPPED) -> dict:
+    found = byohost(side, host).get("status", {}).get("conditions", [])
+    return next((item for item in found if item["type"] == kind), {})
+
+
+def is_ready(side: Management, host: Host) -> bool:
+    found = side.cluster.get("node", host.node.name) or {"status": {}}
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in found["status"].get("conditions", []))
+
+
+def requests(side: Management, signer: str) -> set[str]:
+    """Names of the certificate requests for a signer."""
+    return {item["metadata"]["name"] for item in side.cluster.get("csr")["items"] if item["spec"]["signerName"] == signer}
+
+
+def join(side: Management, host: Host) -> dict:
+    """The host becomes a node; returns what it says of itself then."""
+    scale(side, 1)
+    return host.wait_for_phase("joined")
+
+
+def release(side: Management, host: Host) -> None:
+    """The host is nobody's again, and nothing in the cluster remembers."""
+    scale(side, 0)
+    side.wait_for("the end of all Machines", lambda: not machines(side))
+    host.wait_for_phase("waiting")
+
+
+# --- by hand, where Cluster API and the provider would never write what a test wants to see refused ------------------
+
+SECRET = "by-hand"
+
+
+def bootstrap_data(cluster: Cluster, **changes: str | None) -> dict[str, str]:
+    """What the secret of a good assignment holds, but for the changes; None takes a key away."""
+    token = cluster.create_bootstrap_token(example.GROUPS)
+    return {key: value for key, value in ({"bootstrap-kubeconfig": cluster.bootstrap_kubeconfig(token)} | changes).items()
+            if value is not None}
+
+
+def secret(data: dict[str, str]) -> dict:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": SECRET, "namespace": "default"}, "stringData": data}
+
+
+def assign(side: Management, host: Host, data: dict[str, str] | None, uid: str = "by-hand-1", version: str | None = None,
+           **spec: object) -> None:
+    """`data` is what the bootstrap secret holds; without it there is none."""
+    side.cluster.kubectl("delete", "secret", SECRET, "--ignore-not-found")
+    if data is not None:
+        side.apply([secret(data)])
+    wanted = {"joinMode": "tlsBootstrap", "bootstrapSecret": {"kind": "Secret", "namespace": "default", "name": SECRET}} | spec
+    patch(side, host, {"metadata": {"annotations": {VERSION: version or f"v{kubernetes.version()}"}}, "spec": wanted})
+    refer_to_machine(side, host, uid)
+
+
+def refer_to_machine(side: Management, host: Host, uid: str | None) -> None:
+    machine = {"kind": "ByoMachine", "namespace": "default", "name": "by-hand", "uid": uid}
+    patch(side, host, {"status": {"machineRef": machine if uid is not None else None}}, "--subresource=status")
+
+
+def annotate(side: Management, host: Host, name: str, value: str | None = "") -> None:
+    """Without a value the annotation goes."""
+    patch(side, host, {"metadata": {"annotations": {name: value}}})
+
+
+def patch(side: Management, host: Host, change: dict, *options: str) -> None:
+    side.cluster.kubectl("patch", "byohost", host.node.name, "--type=merge", f"--patch={json.dumps(change)}", *options)
+
+
+def withdraw(side: Management, host: Host) -> None:
+    """Asks for a release by hand, and waits for it; what a test had put into the ByoHost goes, too."""
+    annotate(side, host, UNREGISTERING)
+    side.wait_for("a free host", lambda: UNREGISTERING not in byohost(side, host)["metadata"].get("annotations", {}))
+    patch(side, host, {"spec": {"joinMode": None, "labels": None, "taints": None}})
+    host.wait_for_phase("waiting")
+    side.cluster.kubectl("delete", "node", host.node.name, "--ignore-not-found")

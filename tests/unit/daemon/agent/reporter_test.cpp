@@ -1,0 +1,80 @@
+#include "daemon/agent/reporter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/agent/conditions.hpp"
+#include "tests/unit/daemon/loop/running_loop.hpp"
+
+namespace kubexm::agent {
+namespace {
+
+using nlohmann::json;
+
+/// Takes patches down and leaves the answers to the test.
+class PatchedApi : public kube::Api {
+public:
+    const std::string& server() const override { return server_; }
+    Handle get(std::string, Callback) override { return nullptr; }
+    Handle post(std::string, const json&, Callback) override { return nullptr; }
+    Handle remove(std::string, const json&, Callback) override { return nullptr; }
+    Handle stream(std::string, std::chrono::seconds, LineCallback, EndCallback) override {
+        return nullptr;
+    }
+    Handle merge_patch(std::string, const json& patch, Callback callback) override {
+        patches.push_back(patch);
+        callbacks.push_back(std::move(callback));
+        return nullptr;
+    }
+    void refuse_last() {
+        auto callback = std::move(callbacks.back());
+        callback(std::unexpected(kube::Failure{.error = {Code::conflict, "409"}}));
+    }
+
+    std::vector<json> patches;
+    std::vector<Callback> callbacks;
+
+private:
+    std::string server_ = "https://api";
+};
+
+class ReporterTest : public testing::Test {
+protected:
+    static model::HostRecord version(const std::string& number) {
+        model::HostRecord host;
+        host.resource_version = number;
+        return host;
+    }
+
+    Loop loop_ = make_loop();
+    HandsTalk hands_{loop_, "/nowhere", "test", [](const Result<>&) {}};
+    Store store_ = *Store::open("/tmp");
+    Board board_{{}, [](const model::Snapshot&) {}};
+    World world_{loop_, hands_, hands_, store_, board_, {}, "default"};
+    PatchedApi api_;
+    Reporter reporter_{world_};
+};
+
+TEST_F(ReporterTest, AConflictIsWrittenAgainToTheNextVersion) {
+    reporter_.on_host(api_, version("1"));
+    reporter_.set(is_true(kInstalled, "kubelet"));
+    api_.refuse_last();
+    EXPECT_EQ(api_.patches.size(), 1U);
+    reporter_.on_host(api_, version("2"));
+    ASSERT_EQ(api_.patches.size(), 2U);
+    EXPECT_EQ(api_.patches.back()["metadata"]["resourceVersion"], "2");
+}
+
+TEST_F(ReporterTest, TheNextVersionMayComeBeforeTheConflict) {
+    reporter_.on_host(api_, version("1"));
+    reporter_.set(is_true(kInstalled, "kubelet"));
+    reporter_.on_host(api_, version("2"));
+    EXPECT_EQ(api_.patches.size(), 1U);
+    api_.refuse_last();
+    ASSERT_EQ(api_.patches.size(), 2U);
+    EXPECT_EQ(api_.patches.back()["metadata"]["resourceVersion"], "2");
+}
+
+}  // namespace
+}  // namespace kubexm::agent
