@@ -22,9 +22,10 @@ SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
 ROUNDS, KILLS_IN_ROUND = 3, 3  # of the hands, unless the test is deep
 AGENT, HANDS = "kubexmd", "kubexm-hands"
 TRACES = {AGENT: "/run/kubexm/trace", HANDS: f"{PLACE}/trace"}
-FOOTPRINT = r"find /etc/kubernetes /etc/systemd/system /var/lib/kubelet/pki /var/lib/kubelet/config.yaml -printf '%p %M %U:%G\n'"
+TREES = "/etc/kubernetes /etc/systemd/system /var/lib/kubelet/pki /var/lib/kubelet/config.yaml"
 CONTENTS = ["/etc/kubernetes/kubelet.conf", "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml",
             "/etc/systemd/system/kubelet.service"]
+SHOW = f"find {TREES} -printf '%p %M %U:%G\\n'; sha256sum {' '.join(CONTENTS)}"
 
 Points = dict[str, Sequence[str]]  # of a unit: where its process is killed, the one after it, and so on
 
@@ -117,7 +118,7 @@ class Course:
 
     def _footprint(self) -> list[str]:
         """Names, modes and owners of what a join makes, and the content of what is not secret."""
-        found = self.host.node.run(["sh", "-c", f"{FOOTPRINT}; sha256sum {' '.join(CONTENTS)}"]).stdout
+        found = self.host.node.run(["sh", "-c", SHOW]).stdout
         return sorted(re.sub("kubelet-client-[0-9a-f]+", "kubelet-client-ID", found).splitlines())
 
 
@@ -148,7 +149,8 @@ def test_kubexmd_killed_again_and_again_while_it_enrols(course):
     host, asked = course.host, assignment.requests(course.side, HOST_SIGNER)
     host.node.run(["systemctl", "stop", AGENT])
     host.node.run(["rm", f"{hosts.STATE}/management.kubeconfig"])
-    points = ["store.rename.before:1", "store.rename.after:1", "csr.posted:1", "store.rename.before:1", "store.rename.after:1"]
+    points = ["store.rename.before:1", "store.rename.after:1", "csr.posted:1",
+              "store.rename.before:1", "store.rename.after:1"]
     host.crash_at(AGENT, *points)
     host.wait("as many deaths", lambda: host.deaths(AGENT) == len(points))
     host.wait_for_phase("waiting")
@@ -158,7 +160,7 @@ def test_kubexmd_killed_again_and_again_while_it_enrols(course):
 
 
 def test_hands_killed_at_points(course, figure):
-    forth, back = (chosen(trace[HANDS], word) for trace, word in ((course.forth_trace, "forth"), (course.back_trace, "back")))
+    forth, back = chosen(course.forth_trace[HANDS], "forth"), chosen(course.back_trace[HANDS], "back")
     for there, here in itertools.zip_longest(forth, back, fillvalue=[]):
         course.forth({HANDS: there})
         course.back({HANDS: here})

@@ -34,16 +34,17 @@ def changed(cluster, server: str = "", token: str = "", authority: str | None = 
 
 
 def another_authority() -> str:
-    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                           "-keyout", "/dev/null", "-subj", "/CN=another"], check=True, capture_output=True, text=True)
-    return made.stdout
+    argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-keyout", "/dev/null", "-subj", "/CN=another"]
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
 
 
 # What the secret holds, made from the cluster, and what is said of it.
 SECRETS = {
     "is not there": (lambda _: None, ["secrets/by-hand", "404"]),
     "lacks the kubeconfig": (lambda _: {"other": "x"}, ["secret by-hand", "data.bootstrap-kubeconfig is missing"]),
-    "is garbage": (lambda _: {"bootstrap-kubeconfig": "{{{: \n\t- x"}, ["data.bootstrap-kubeconfig", "line 2", "not YAML"]),
+    "is garbage": (
+        lambda _: {"bootstrap-kubeconfig": "{{{: \n\t- x"}, ["data.bootstrap-kubeconfig: ", "line 2: not YAML"]),
     "is a list": (lambda _: {"bootstrap-kubeconfig": "[1, 2]"}, ["data.bootstrap-kubeconfig", "expected a mapping"]),
     "lacks the CA of another server": (
         lambda cluster: {"bootstrap-kubeconfig": changed(cluster, ELSEWHERE, authority="")},
@@ -66,7 +67,7 @@ SECRETS = {
         lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}clusterDNS: ['; rm -rf /']\n"}),
         ["cluster_dns[0]", "expected an IPv4 or IPv6 address"]),
     "has lines in a name": (
-        lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}clusterDomain: \"a\\nmaxPods: 1\"\n"}),
+        lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}clusterDomain: \"a\\nb\"\n"}),
         ["cluster_domain", "expected a DNS name"]),
     "has another object": (
         lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": "kind: Pod\n"}),
@@ -80,7 +81,7 @@ ORDERS = {
     "has a label that is none": ({"labels": {"a b!\n": "x"}}, ["labels[0].key", "expected a label key"]),
     "has an option in a label": ({"labels": {"a": "x --root-dir=/"}}, ["labels[0].value", "expected at most 63"]),
     "has an endless label": ({"labels": {"a": "x" * 20000}}, ["labels[0].value", "expected at most"]),
-    "has a taint that is none": ({"taints": [{"key": "-- x\n", "effect": "NoSchedule"}]}, ["taints[0].key", "expected"]),
+    "has a taint that is none": ({"taints": [{"key": "-- x\n", "effect": "NoSchedule"}]}, ["taints[0].key"]),
     "has a taint without effect": ({"taints": [{"key": "a", "effect": "Never"}]}, ["taints[0].effect", "NoExecute"]),
     "has a version that is none": ({"version": "v1.banana"}, ["k8sversion", "v1.banana", "such as v1.34.1"]),
     "has an unknown version": ({"version": "v1.99.0"}, ["minor", "expected 29 to", "not 99"]),
@@ -140,7 +141,8 @@ def test_a_node_of_another_machine_is_not_taken_over(place):
     side.cluster.kubectl("patch", "node", name, "--subresource=status", "--type=merge",
                          '--patch={"status": {"nodeInfo": {"machineID": "another"}}}')
     assign(side, host, bootstrap_data(side.cluster))
-    wait_for_words(side, host, [f"Node {name} of another machine", "its machine-id is another", f"kubectl delete node {name}"])
+    words = [f"Node {name} of another machine", "its machine-id is another", f"kubectl delete node {name}"]
+    wait_for_words(side, host, words)
     assert host.phase() == "failed"
     side.cluster.kubectl("delete", "node", name)
     host.wait_for_phase("joined")
@@ -148,7 +150,7 @@ def test_a_node_of_another_machine_is_not_taken_over(place):
 
 
 def test_what_is_only_odd_is_done_as_far_as_possible(place):
-    """Fields that nobody knows are told, labels that kubelet may not set are left out, a missing CA is the management's."""
+    """Unknown fields are told, labels that kubelet may not set left out; a missing CA is the management cluster's."""
     side, host, _ = place
     data = {"bootstrap-kubeconfig": changed(side.cluster, authority=""),
             "kubelet-config.yaml": f"{KUBELET}maxPods: 42\nmagicField: 1\n"}

@@ -62,7 +62,8 @@ def is_ready(side: Management, host: Host) -> bool:
 
 def requests(side: Management, signer: str) -> set[str]:
     """Names of the certificate requests for a signer."""
-    return {item["metadata"]["name"] for item in side.cluster.get("csr")["items"] if item["spec"]["signerName"] == signer}
+    found = side.cluster.get("csr")["items"]
+    return {item["metadata"]["name"] for item in found if item["spec"]["signerName"] == signer}
 
 
 def join(side: Management, host: Host) -> dict:
@@ -83,25 +84,26 @@ def release(side: Management, host: Host) -> None:
 SECRET = "by-hand"
 
 
-def bootstrap_data(cluster: Cluster, **changes: str | None) -> dict[str, str]:
-    """What the secret of a good assignment holds, but for the changes; None takes a key away."""
+def bootstrap_data(cluster: Cluster, **changes: str) -> dict[str, str]:
+    """What the secret of a good assignment holds, but for the changes."""
     token = cluster.create_bootstrap_token(example.GROUPS)
-    return {key: value for key, value in ({"bootstrap-kubeconfig": cluster.bootstrap_kubeconfig(token)} | changes).items()
-            if value is not None}
+    return {"bootstrap-kubeconfig": cluster.bootstrap_kubeconfig(token)} | changes
 
 
 def secret(data: dict[str, str]) -> dict:
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": SECRET, "namespace": "default"}, "stringData": data}
+    return {"apiVersion": "v1", "kind": "Secret", "stringData": data,
+            "metadata": {"name": SECRET, "namespace": "default"}}
 
 
-def assign(side: Management, host: Host, data: dict[str, str] | None, uid: str = "by-hand-1", version: str | None = None,
-           **spec: object) -> None:
+def assign(side: Management, host: Host, data: dict[str, str] | None, uid: str = "by-hand-1",
+           version: str | None = None, **spec: object) -> None:
     """`data` is what the bootstrap secret holds; without it there is none."""
     side.cluster.kubectl("delete", "secret", SECRET, "--ignore-not-found")
     if data is not None:
         side.apply([secret(data)])
-    wanted = {"joinMode": "tlsBootstrap", "bootstrapSecret": {"kind": "Secret", "namespace": "default", "name": SECRET}} | spec
-    patch(side, host, {"metadata": {"annotations": {VERSION: version or f"v{kubernetes.version()}"}}, "spec": wanted})
+    reference = {"kind": "Secret", "namespace": "default", "name": SECRET}
+    patch(side, host, {"metadata": {"annotations": {VERSION: version or f"v{kubernetes.version()}"}},
+                       "spec": {"joinMode": "tlsBootstrap", "bootstrapSecret": reference} | spec})
     refer_to_machine(side, host, uid)
 
 
