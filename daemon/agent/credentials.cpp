@@ -1,5 +1,7 @@
 #include "daemon/agent/credentials.hpp"
 
+#include <fmt/format.h>
+
 #include "daemon/agent/conditions.hpp"
 #include "daemon/pki/certificate.hpp"
 
@@ -22,11 +24,16 @@ Result<std::optional<kube::Access>> kept_access(const Store& store, const std::s
                                                 std::chrono::sys_seconds now) {
     auto kept = store.read(name);
     if (!kept) return std::unexpected(kept.error());
-    if (!*kept) return std::nullopt;
-    auto access = kube::access_from_kubeconfig((*kept)->reveal());
+    const std::optional<Secret>& text = *kept;
+    if (!text) return std::nullopt;
+    auto access = kube::access_from_kubeconfig(text->reveal());
     if (!access) return std::unexpected(access.error());
     auto certificate = pki::read_certificate(access->certificate);
-    if (!certificate || certificate->not_after <= now) return std::nullopt;
+    if (!certificate) return during(name, certificate.error());
+    if (certificate->not_after <= now) {
+        return fail(Code::denied, fmt::format("the certificate in {} expired at {}", name,
+                                              rfc3339(certificate->not_after)));
+    }
     return *std::move(access);
 }
 
@@ -50,8 +57,9 @@ kube::Access copy_of(const kube::Access& access) {
 
 model::CertificateView view_of(const std::string& name, const kube::Access& access) {
     auto read = pki::read_certificate(access.certificate);
-    if (!read)
+    if (!read) {
         return {.name = name, .subject = "", .serial = "", .not_before = "", .not_after = ""};
+    }
     return {.name = name,
             .subject = read->text,
             .serial = read->serial,

@@ -13,7 +13,7 @@ namespace kubexm::agent {
 
 // The way to a cluster with a certificate of our own, kept in the store as a kubeconfig.
 
-/// What is kept under a name, if its certificate is still valid.
+/// What is kept under a name. denied: its certificate has expired.
 Result<std::optional<kube::Access>> kept_access(const Store& store, const std::string& name,
                                                 std::chrono::sys_seconds now);
 

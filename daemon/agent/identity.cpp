@@ -41,12 +41,14 @@ Identity::Identity(Loop& loop, const Store& store, Options options, Listener lis
 
 void Identity::start() {
     auto kept = kept_access(store_, kAccessFile, now());
-    if (kept && *kept) {
-        std::ignore = store_.remove(kPendingKey);  // by one who was killed before he could
-        return listener_.on_access(**std::move(kept));
+    if (!kept) {
+        log::warning("the kept identity cannot be used: " + kept.error().what);
+        return renew();
     }
-    if (!kept) log::warning("the kept identity cannot be used: " + kept.error().what);
-    renew();
+    std::optional<kube::Access>& access = *kept;
+    if (!access) return renew();
+    std::ignore = store_.remove(kPendingKey);  // for one who was killed before he could
+    listener_.on_access(*std::move(access));
 }
 
 void Identity::renew() {

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/agent/credentials.hpp"
-#include "daemon/agent/decide.hpp"
 #include "daemon/base/digest.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/kube/bootstrap_secret.hpp"
@@ -50,18 +49,18 @@ Result<std::uint32_t> minor_of(const std::string& version) {
 }
 
 Joining::Joining(World& world, kube::Api& management, std::string management_ca,
-                 model::HostRecord host, Done done)
+                 model::HostRecord host, std::string owner, Done done)
     : world_(world),
       management_(management),
       management_ca_(std::move(management_ca)),
       host_(std::move(host)),
-      owner_(owner_of(*host_.machine)),
+      secret_(host_.bootstrap_secret.value_or(model::Reference{})),
+      owner_(std::move(owner)),
       done_(std::move(done)) {}
 
 void Joining::start() {
-    const model::Reference& secret = *host_.bootstrap_secret;
     call_ = management_.get(
-        kube::secret_path(secret.space, secret.name),
+        kube::secret_path(secret_.space, secret_.name),
         [this](kube::Answer<nlohmann::json> answer) { on_secret(std::move(answer)); });
 }
 
@@ -70,8 +69,7 @@ void Joining::on_secret(kube::Answer<nlohmann::json> secret) {
     auto material =
         kube::material_from_secret(*std::move(secret), management_.server(), management_ca_);
     if (!material) {
-        return finish(
-            during(fmt::format("secret {}", host_.bootstrap_secret->name), material.error()));
+        return finish(during(fmt::format("secret {}", secret_.name), material.error()));
     }
     for (const std::string& note : material->notes) log::notice(note);
     wishes_ = std::move(material->kubelet);

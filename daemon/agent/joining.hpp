@@ -20,7 +20,7 @@ public:
     using Done = std::move_only_function<void(Result<>)>;
     /// `management_ca` is for a cluster that manages itself and whose secret lacks the CA.
     Joining(World& world, kube::Api& management, std::string management_ca, model::HostRecord host,
-            Done done);
+            std::string owner, Done done);
     void start();
 
 private:
@@ -33,6 +33,7 @@ private:
     kube::Api& management_;
     std::string management_ca_;
     model::HostRecord host_;
+    model::Reference secret_;
     std::string owner_;
     Done done_;
     model::KubeletWishes wishes_;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/agent/credentials.hpp"
+#include "daemon/base/log.hpp"
 #include "daemon/kube/node.hpp"
 
 namespace kubexm::agent {
@@ -35,7 +36,10 @@ void NodeCredential::start(kube::Access bootstrap) {
     bootstrap_ = std::move(bootstrap);
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     auto kept = kept_access(world_.store, file_of(owner_), now);
-    if (!kept) return finish(std::unexpected(kept.error()));
+    if (!kept) {
+        log::warning("the kept certificate of the node cannot be used: " + kept.error().what);
+        return order();
+    }
     if (std::optional<kube::Access>& access = *kept;
         access && access->server == bootstrap_.server) {
         return prove(*std::move(access));
@@ -89,7 +93,7 @@ void NodeCredential::on_proof(const kube::Answer<nlohmann::json>& node) {
                          world_.facts.name, found.machine_id, here, world_.facts.name)));
         }
     }
-    finish(*std::move(access_));
+    if (access_) finish(*std::move(access_));
 }
 
 void NodeCredential::finish(Result<kube::Access> outcome) {

@@ -161,31 +161,36 @@ void Reconciler::begin(const Decision& decision) {
     log::notice(fmt::format("decided: {}{}{}", name_of(decision.move),
                             decision.owner.empty() ? "" : " for " + decision.owner,
                             decision.message.empty() ? "" : ": " + decision.message));
-    if (decision.move == Move::join) return join();
+    if (decision.move == Move::join) return join(decision.owner);
     if (decision.move == Move::tend) return tend(decision.owner);
     if (decision.move == Move::release) {
         return release(decision.owner.empty() ? kept_owner(world_.store) : decision.owner);
     }
 }
 
-void Reconciler::join() {
+void Reconciler::join(const std::string& owner) {
+    if (!host_) return;
     const auto after = [this](const Result<>& outcome) {
         if (!outcome) return fail_activity(outcome.error());
         backoff_.reset();
         look();
     };
-    if (!hands_->running_plan.empty()) {
+    if (hands_ && !hands_->running_plan.empty()) {
         follow_ = std::make_unique<PlanRun>(world_, after);
         return follow_->follow(hands_->running_plan);
     }
-    joining_ =
-        std::make_unique<Joining>(world_, management_.api(), management_.ca(), *host_, after);
+    joining_ = std::make_unique<Joining>(world_, management_.api(), management_.ca(), *host_, owner,
+                                         after);
     joining_->start();
 }
 
 void Reconciler::tend(const std::string& owner) {
     tending_ = std::make_unique<Tending>(
-        world_, owner, [this](const Result<model::NodeRecord>& node) { on_node(node); });
+        world_, owner,
+        Tending::Listener{[this](const Result<model::NodeRecord>& node) { on_node(node); },
+                          [this](const Error& error) {
+                              world_.board.set(is_unknown(kNodeReady, "NoAnswer", error.what));
+                          }});
     if (auto started = tending_->start(); !started) fail_activity(started.error());
 }
 

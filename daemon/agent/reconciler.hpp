@@ -32,7 +32,7 @@ private:
     void decide_again();
     void stop();
     void begin(const Decision& decision);
-    void join();
+    void join(const std::string& owner);
     void tend(const std::string& owner);
     void release(const std::string& owner);
     void on_node(const Result<model::NodeRecord>& node);

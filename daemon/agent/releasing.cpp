@@ -44,9 +44,11 @@ void Releasing::on_undone(const Result<>& outcome) {
 void Releasing::look_for_node() {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const std::string& name = world_.facts.name;
-    auto access = kept_access(world_.store, NodeCredential::file_of(owner_), now);
-    if (!access || !*access) return finish("");  // it never had one, so it never was a node
-    auto api = kube::Api::create(world_.loop, **std::move(access));
+    auto kept = kept_access(world_.store, NodeCredential::file_of(owner_), now);
+    if (!kept) return finish(left_behind(name, kept.error().what));
+    std::optional<kube::Access>& access = *kept;
+    if (!access) return finish("");  // it never had one, so it never was a node
+    auto api = kube::Api::create(world_.loop, *std::move(access));
     if (!api) return finish(left_behind(name, api.error().what));
     api_ = *std::move(api);
     call_ = api_->get(kube::node_path(name), [this](const kube::Answer<nlohmann::json>& answer) {

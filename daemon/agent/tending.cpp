@@ -35,8 +35,8 @@ Result<> verify(const model::NodeRecord& node, const model::HostFacts& facts) {
                 fmt::format("Node {} is not Ready: {}", facts.name, printable(node.ready_message)));
 }
 
-Tending::Tending(World& world, std::string owner, OnNode on_node)
-    : world_(world), owner_(std::move(owner)), on_node_(std::move(on_node)) {}
+Tending::Tending(World& world, std::string owner, Listener listener)
+    : world_(world), owner_(std::move(owner)), listener_(std::move(listener)) {}
 
 Result<> Tending::start() {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -44,7 +44,7 @@ Result<> Tending::start() {
     if (!kept) return std::unexpected(kept.error());
     std::optional<kube::Access>& access = *kept;
     if (!access) {
-        return fail(Code::not_found, "the node's certificate is not kept here, or has expired");
+        return fail(Code::not_found, "the node's certificate is not kept here");
     }
     world_.board.change([&](model::Snapshot& snapshot) {
         std::erase_if(snapshot.certificates, [](const auto& each) { return each.name == "node"; });
@@ -58,7 +58,7 @@ Result<> Tending::start() {
         world_.loop, *api_, kube::kNodesPath, world_.facts.name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_object(object); },
                               [this](const kube::Answer<void>& answer) {
-                                  if (!answer) on_node_(std::unexpected(answer.error().error));
+                                  if (!answer) listener_.on_silence(answer.error().error);
                               }});
     watch_->start();
     return {};
@@ -66,13 +66,13 @@ Result<> Tending::start() {
 
 void Tending::on_object(const nlohmann::json& object) {
     if (object.is_null()) {
-        return on_node_(fail(Code::not_found, fmt::format("there is no Node {} at {} yet",
-                                                          world_.facts.name, api_->server())));
+        return listener_.on_node(
+            fail(Code::not_found,
+                 fmt::format("there is no Node {} at {} yet", world_.facts.name, api_->server())));
     }
     const model::NodeRecord node = kube::node_from_json(object);
-    if (auto good = verify(node, world_.facts); !good)
-        return on_node_(std::unexpected(good.error()));
-    on_node_(node);
+    auto good = verify(node, world_.facts);
+    listener_.on_node(good ? Result<model::NodeRecord>(node) : std::unexpected(good.error()));
 }
 
 }  // namespace kubexm::agent

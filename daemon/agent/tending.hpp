@@ -15,9 +15,13 @@ namespace kubexm::agent {
 /// Watches the Node with the node's own certificate, for as long as the host is one.
 class Tending {
 public:
-    /// What is known of the Node now: it is ours and Ready, or why not.
-    using OnNode = std::function<void(const Result<model::NodeRecord>&)>;
-    Tending(World& world, std::string owner, OnNode on_node);
+    struct Listener {
+        /// The Node as it is now: ours and Ready, or why not.
+        std::function<void(const Result<model::NodeRecord>&)> on_node;
+        /// Nobody tells how it is.
+        std::function<void(const Error&)> on_silence;
+    };
+    Tending(World& world, std::string owner, Listener listener);
 
     /// not_found: no certificate is kept for the owner.
     Result<> start();
@@ -27,7 +31,7 @@ private:
 
     World& world_;
     std::string owner_;
-    OnNode on_node_;
+    Listener listener_;
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<kube::Watch> watch_;
 };
