@@ -18,8 +18,8 @@ namespace {
 Result<pki::Key> kept_or_new_key(const Store& store, const std::string& name) {
     auto kept = store.read(name);
     if (!kept) return std::unexpected(kept.error());
-    if (*kept) {
-        if (auto key = pki::Key::from_pem((*kept)->reveal())) return key;
+    if (const std::optional<Secret>& pem = *kept; pem) {
+        if (auto key = pki::Key::from_pem(pem->reveal())) return key;
     }
     auto key = pki::Key::generate();
     if (!key) return key;
@@ -38,7 +38,7 @@ CertificateOrder::CertificateOrder(Loop& loop, kube::Api& api, const Store& stor
 void CertificateOrder::start() {
     auto key = kept_or_new_key(store_, wish_.pending);
     if (!key) return finish(std::unexpected(key.error()));
-    key_.emplace(*std::move(key));
+    key_ = std::make_unique<pki::Key>(*std::move(key));
     post();
 }
 

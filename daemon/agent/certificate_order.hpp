@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,7 +51,7 @@ private:
     const Store& store_;
     Wish wish_;
     Done done_;
-    std::optional<pki::Key> key_;
+    std::unique_ptr<pki::Key> key_;  // once it is on the disk
     kube::Api::Handle call_;
     std::unique_ptr<kube::Watch> watch_;
     bool seen_ = false;
