@@ -49,9 +49,8 @@ constexpr std::array kShared{
     "/var/lib/containerd/io.containerd.grpc.v1.cri",
 };
 
-/// Before anything else, so that they are given back last: what kubelet, containerd and the pod
-/// network make by themselves, and the kernel parameters that kubelet sets behind everybody's back.
-void claim(std::vector<Step>& steps) {
+/// The kernel parameters that kubelet sets behind everybody's back.
+void set_sysctls(std::vector<Step>& steps) {
     for (const auto& [key, value] :
          {Pair{"net.ipv4.ip_forward", "1"}, Pair{"vm.overcommit_memory", "1"},
           Pair{"vm.panic_on_oom", "0"}, Pair{"kernel.panic", "10"},
@@ -59,6 +58,11 @@ void claim(std::vector<Step>& steps) {
           Pair{"kernel.keys.root_maxbytes", "25000000"}}) {
         steps.emplace_back(Sysctl{key, value});
     }
+}
+
+/// After the directories and before what is put into them: undo goes the other way, and a directory
+/// is given back when what kubelet made in it is gone.
+void claim(std::vector<Step>& steps) {
     for (const ByProduct kind : {ByProduct::cgroups, ByProduct::links, ByProduct::chains}) {
         steps.emplace_back(ByProducts{kind});
     }
@@ -127,8 +131,9 @@ std::string certificate_file(const NodeJoin& join) {
 
 Plan make_join(const NodeJoin& join, std::string id) {
     Plan plan{std::move(id), join.owner, {}};
-    claim(plan.steps);
+    set_sysctls(plan.steps);
     make_directories(plan.steps);
+    claim(plan.steps);
     put_credentials(plan.steps, join);
     run_kubelet(plan.steps, join);
     return plan;

@@ -20,10 +20,11 @@ constexpr std::size_t kMostText = 512;
 
 /// What to do about it, by the numbers of gRPC.
 Code code_of(std::string_view status) {
-    constexpr std::array<std::pair<std::string_view, Code>, 6> kCodes{{
+    constexpr std::array<std::pair<std::string_view, Code>, 7> kCodes{{
         {"3", Code::invalid},
         {"4", Code::timeout},
         {"5", Code::not_found},
+        {"6", Code::conflict},
         {"7", Code::denied},
         {"8", Code::exhausted},
         {"12", Code::not_found},  // it listens, and does not know the service
@@ -67,11 +68,12 @@ Result<std::string> unframed(std::string_view body) {
 }
 
 Result<std::string> call(const std::string& socket, const std::string& method,
-                         std::string_view message, Deadline deadline) {
-    const http2::Request request{
-        .path = "/" + method,
-        .headers = {{"content-type", "application/grpc"}, {"te", "trailers"}},
-        .body = framed(message)};
+                         std::string_view message, Deadline deadline,
+                         const std::vector<http2::Header>& metadata) {
+    http2::Request request{.path = "/" + method,
+                           .headers = {{"content-type", "application/grpc"}, {"te", "trailers"}},
+                           .body = framed(message)};
+    request.headers.insert(request.headers.end(), metadata.begin(), metadata.end());
     auto answer = http2::post(socket, request, deadline);
     const auto done = answer ? outcome(*answer) : std::unexpected(answer.error());
     if (!done) return during(fmt::format("{} at {}", method, socket), done.error());

@@ -3,8 +3,10 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/hands/host/http2.hpp"
 
 // Private to the room.
 
@@ -14,9 +16,11 @@ using Deadline = std::chrono::steady_clock::time_point;
 
 /// One request and its one answer, both protobuf, over a unix socket. not_found: nobody listens at
 /// the socket. unavailable: no answer, or not one of gRPC. timeout: the deadline passed. A refusal
-/// of the other side has the code that says what to do about it, and its words.
+/// of the other side has the code that says what to do about it, and its words. `metadata` goes
+/// with the request.
 Result<std::string> call(const std::string& socket, const std::string& method,
-                         std::string_view message, Deadline deadline);
+                         std::string_view message, Deadline deadline,
+                         const std::vector<http2::Header>& metadata = {});
 
 /// A message with the five bytes that gRPC puts in front.
 std::string framed(std::string_view message);

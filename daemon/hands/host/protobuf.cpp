@@ -51,6 +51,10 @@ std::optional<std::string_view> take_value(std::string_view& message, std::uint6
 
 }  // namespace
 
+std::string flag(std::uint32_t number) {
+    return varint((std::uint64_t{number} << 3U) | kNumber) + varint(1);
+}
+
 std::string member(std::uint32_t number, std::string_view value) {
     const std::uint64_t tag = (std::uint64_t{number} << 3U) | kBytes;
     return varint(tag) + varint(value.size()) + std::string(value);

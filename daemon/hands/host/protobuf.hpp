@@ -15,6 +15,9 @@ namespace kubexm::hands::protobuf {
 /// A member of a message that is a text or a message.
 std::string member(std::uint32_t number, std::string_view value);
 
+/// A member that is a truth value, and true.
+std::string flag(std::uint32_t number);
+
 /// The values of a member, in their order. They point into the message. invalid: not a message, or
 /// the member is a number.
 Result<std::vector<std::string_view>> members(std::string_view message, std::uint32_t number);

@@ -36,7 +36,27 @@ Result<> end_pod(const std::string& method, const std::string& id, RuntimeDeadli
     return {};
 }
 
+/// Of containerd's own API, in the namespace that is Kubernetes' there.
+Result<> lease_call(const std::string& method, std::string_view message, RuntimeDeadline deadline) {
+    auto done = grpc::call(kSocket, "containerd.services.leases.v1.Leases/" + method, message,
+                           deadline, {{"containerd-namespace", "k8s.io"}});
+    if (!done) return std::unexpected(done.error());
+    return {};
+}
+
 }  // namespace
+
+/// The end of a lease is the one thing that makes containerd collect its garbage and say when it
+/// has.
+Result<> clear_store(RuntimeDeadline deadline) {
+    constexpr std::uint32_t kLeaseId = 1;  // of CreateRequest and DeleteRequest
+    constexpr std::uint32_t kSync = 2;     // of DeleteRequest
+    const std::string lease = protobuf::member(kLeaseId, "kubexm-release");
+    auto made = lease_call("Create", lease, deadline);
+    // There already: of one who was killed before its end.
+    if (!made && made.error().code != Code::conflict) return made;
+    return lease_call("Delete", lease + protobuf::flag(kSync), deadline);
+}
 
 Result<std::vector<std::string>> pods_in(std::string_view answer) {
     auto items = protobuf::members(answer, kItems);

@@ -29,6 +29,13 @@ Result<std::string> pods_that_stay(Context& context, const Names& before) {
                        staying.size(), fmt::join(staying, ", "));
 }
 
+/// Pods are gone when they are removed; what they had written is when containerd has cleared it
+/// away.
+Result<std::string> cleared(Context& context) {
+    auto done = clear_store(context.deadline);
+    return done ? "" : "containerd clears its store later: " + done.error().what;
+}
+
 }  // namespace
 
 /// A pod is not new because its runtime happened not to run before.
@@ -44,7 +51,7 @@ Result<std::string> remove_pods(Context& context, const Names& before) {
         if (!now && now.error().code == Code::not_found) return pods_that_stay(context, before);
         if (!now) return std::unexpected(now.error());
         const Names going = leftovers::newer(*now, before);
-        if (going.empty()) return std::string();
+        if (going.empty()) return cleared(context);
         for (const std::string& id : going) {
             auto done = remove_pod(id, context.deadline);
             if (!done) return during("removing pod " + id, done.error());

@@ -57,10 +57,11 @@ TEST(JoinPlan, IsForItsOwnerAndEndsWithARunningKubelet) {
     EXPECT_EQ(kubelet_of(plan).enabled, true);
 }
 
-TEST(JoinPlan, ClaimsBeforeItMakesAnything) {
-    // Undo goes the other way: what was claimed first is given back last.
+TEST(JoinPlan, ClaimsBetweenTheDirectoriesAndWhatIsPutIntoThem) {
+    // Undo goes the other way: a directory can go when what was claimed in it has gone.
     const model::Plan plan = make_join(example(), "join-1");
-    EXPECT_LT(first_of<model::Claim>(plan), first_of<model::Directory>(plan));
+    EXPECT_LT(first_of<model::Directory>(plan), first_of<model::Claim>(plan));
+    EXPECT_LT(first_of<model::Claim>(plan), first_of<model::DataFile>(plan));
     EXPECT_LT(first_of<model::ByProducts>(plan), first_of<model::RenderedFile>(plan));
 }
 

@@ -17,6 +17,7 @@ TEST(Protobuf, WritesAsTheSpecificationSays) {
     EXPECT_EQ(member(2, "testing"), "\x12\x07testing");  // the example of its guide
     EXPECT_EQ(member(1, std::string(300, 'a')), "\x0a\xac\x02" + std::string(300, 'a'));
     EXPECT_EQ(member(16, ""), "\x82\x01\x00"s);
+    EXPECT_EQ(flag(2), "\x10\x01");
 }
 
 TEST(Protobuf, FindsAMemberAmongOthers) {
