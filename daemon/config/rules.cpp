@@ -48,9 +48,8 @@ bool is_dns_label(std::string_view text) {
 
 bool is_port(std::string_view text) {
     unsigned port = 0;
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, port);
-    return read.ec == std::errc() && read.ptr == end && port > 0 && port <= 65535;
+    const auto read = std::from_chars(text.begin(), text.end(), port);
+    return read.ec == std::errc() && read.ptr == text.end() && port > 0 && port <= 65535;
 }
 
 bool is_path_part(std::string_view part) {
