@@ -8,13 +8,12 @@ import yaml
 
 from testbed import host as hosts
 from testbed import management, snapshot, worker
+from testbed.assignment import BOOTSTRAPPED, INSTALLED, PACE, byohost, condition, is_ready, machines, release, scale
 from testbed.cluster import Cluster
 from testbed.host import Host
 from testbed.management import example
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
-PACE = 0.05  # of the stand-in's waits: it looks again after 0.5 s instead of 10
-BOOTSTRAPPED, INSTALLED = "K8sNodeBootstrapSucceeded", "K8sComponentsInstallationSucceeded"
 
 
 @pytest.fixture(scope="module")
@@ -33,32 +32,8 @@ def host(side, node):
     made.enrol(side.cluster)
     made.wait_for_phase("waiting")
     yield made
-    scale(side, 0)
-    made.wait_for_phase("waiting")
-    side.wait_for("the end of all Machines", lambda: not machines(side))
+    release(side, made)
     side.cluster.kubectl("delete", "byohost,node", "--all")
-
-
-def scale(side, replicas: int) -> None:
-    side.cluster.kubectl("scale", "machinedeployment", example.DEPLOYMENT, f"--replicas={replicas}")
-
-
-def machines(side) -> list[dict]:
-    return (side.cluster.get("machines") or {"items": []})["items"]
-
-
-def byohost(side, host: Host) -> dict:
-    return side.cluster.get("byohost", host.node.name)
-
-
-def condition(side, host: Host, kind: str) -> dict:
-    found = byohost(side, host).get("status", {}).get("conditions", [])
-    return next((item for item in found if item["type"] == kind), {})
-
-
-def is_ready(side, host: Host) -> bool:
-    found = side.cluster.get("node", host.node.name) or {"status": {}}
-    return any(item["type"] == "Ready" and item["status"] == "True" for item in found["status"].get("conditions", []))
 
 
 def run_pod(side, host: Host) -> str:

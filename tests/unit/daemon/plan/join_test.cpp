@@ -9,10 +9,7 @@ namespace kubexm::plan {
 namespace {
 
 using model::Step;
-using testing::Contains;
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 model::NodeJoin example() {
     return {.owner = "machine-1",
