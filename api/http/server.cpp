@@ -220,3 +220,10 @@ void Server::stop() { impl_->stop(); }
 std::uint16_t Server::port() const { return impl_->port(); }
 
 }  // namespace kubexm::http
+
+#ifdef __SANITIZE_THREAD__
+// The HTTP library is not built for the thread sanitizer, which does not see its atomics and calls
+// what they guard a race. What is only ours is looked at all the same.
+extern "C" const char* __tsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
+extern "C" const char* __tsan_default_suppressions() { return "race:trantor::\nrace:drogon::\n"; }
+#endif

@@ -20,9 +20,8 @@ namespace fs = std::filesystem;
 /// up.
 long sleeps() {
     long sum = 0;
-    for (const auto& thread : fs::directory_iterator("/proc/self/task")) {
-        if (thread.path().filename() == std::to_string(::getpid())) continue;
-        std::ifstream status(thread.path() / "status");
+    for (const auto& thread : threads_of_server()) {
+        std::ifstream status(thread / "status");
         for (std::string line; std::getline(status, line);) {
             if (line.starts_with("voluntary_ctxt_switches:")) sum += std::stol(line.substr(24));
         }

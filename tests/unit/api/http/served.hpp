@@ -9,6 +9,7 @@
 #include "tests/unit/api/example.hpp"
 #include "tests/unit/api/http/client.hpp"
 #include "tests/unit/api/http/scratch.hpp"
+#include "tests/unit/api/http/threads.hpp"
 
 namespace kubexm::http {
 
@@ -24,6 +25,7 @@ public:
 
     static Place& place() {
         if (place_.server) return place_;
+        threads_of_server();  // before there are any
         auto started = Server::start({"127.0.0.1", 0, place_.socket()}, [] {
             return std::make_shared<const model::Snapshot>(api::joining_host());
         });
