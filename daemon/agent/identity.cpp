@@ -53,6 +53,10 @@ void Identity::start() {
 
 void Identity::renew() {
     auto access = bootstrap_access();
+    // A credential that systemd did not give us does not come later.
+    if (!access && access.error().code == Code::not_found) {
+        return listener_.on_trouble(access.error());
+    }
     if (!access) return try_again(access.error());
     bootstrap_ = *std::move(access);
     order();
