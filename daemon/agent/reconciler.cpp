@@ -217,8 +217,7 @@ void Reconciler::release(const std::string& owner) {
 
 void Reconciler::on_released(const Result<std::string>& about_node) {
     if (!about_node) return fail_activity(about_node.error());
-    hands_
-        .reset();  // the host has changed: what the patches below say is decided upon after a look
+    hands_.reset();  // the host has changed: the patches below are decided upon after a look
     world_.board.change([](model::Snapshot& now) {
         std::erase_if(now.certificates, [](const auto& each) { return each.name == "node"; });
     });

@@ -16,9 +16,8 @@ namespace {
 /// Who has to, where this host may not.
 std::string left_behind(const std::string& node, const std::string& why) {
     return fmt::format(
-        "the host was released; its Node {} stayed ({}): an administrator has to run kubectl "
-        "delete "
-        "node {}, or allow nodes to delete themselves "
+        "the host was released; its Node {} stayed ({}): an administrator has to run "
+        "kubectl delete node {}, or allow nodes to delete themselves "
         "(/usr/share/kubexm/manifests/node-self-delete.yaml)",
         node, why, node);
 }
