@@ -142,6 +142,7 @@ void Reconciler::stop() {
     retry_.reset();
     follow_.reset();
     joining_.reset();
+    if (tending_) world_.board.drop(kNodeReady);  // nobody looks at the Node any more
     tending_.reset();
     releasing_.reset();
 }
@@ -208,7 +209,6 @@ void Reconciler::on_node(const Result<model::NodeRecord>& node) {
 }
 
 void Reconciler::release(const std::string& owner) {
-    world_.board.drop(kNodeReady);
     if (owner.empty()) return on_released("");
     releasing_ = std::make_unique<Releasing>(
         world_, owner, [this](const Result<std::string>& outcome) { on_released(outcome); });

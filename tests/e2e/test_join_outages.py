@@ -63,6 +63,7 @@ def test_a_paused_host_is_left_alone(joined):
     side, host, kubelet = joined
     annotate(side, host, PAUSED)
     host.wait_for_phase("paused")
+    assert not host.condition("NodeReady")  # nobody looks at it
     said = byohost(side, host)["status"]
     annotate(side, host, UNREGISTERING)
     host.node.run(["systemctl", "restart", "kubexmd"])  # which decides anew, with the order before it
