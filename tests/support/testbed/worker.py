@@ -35,12 +35,18 @@ def configure_pod_network(node: Node) -> None:
 
 
 def import_images(node: Node) -> None:
-    """Pods need two images: the one for their sandbox, whose name containerd knows, and one to run."""
+    """Pods need two images: the one for their sandbox, whose name containerd knows, and one to run.
+
+    The index of an archive is of no use after its import. The end of a lease lets containerd throw it away now, not
+    after a test has looked at what is there.
+    """
     programs = kubernetes.images()
     for reference, name in ((sandbox_image(node), "pause"), (GREETER, "greeter")):
         node.write("/run/image.tar", oci.archive(reference, programs / name))
         node.run(["ctr", "--namespace", "k8s.io", "images", "import", "/run/image.tar"])
     node.run(["rm", "/run/image.tar"])
+    node.run(["ctr", "--namespace", "k8s.io", "leases", "create", "--id", "collect-garbage"])
+    node.run(["ctr", "--namespace", "k8s.io", "leases", "delete", "--sync", "collect-garbage"])
 
 
 def sandbox_image(node: Node) -> str:
