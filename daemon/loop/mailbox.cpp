@@ -45,7 +45,7 @@ Result<> Mailbox::attach() {
 void Mailbox::post(Loop::Callback callback) {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(callback));
-    if (waiting_.size() == 1) ::eventfd_write(wakeup_.get(), 1);
+    ::eventfd_write(wakeup_.get(), 1);
 }
 
 void Mailbox::deliver() {
