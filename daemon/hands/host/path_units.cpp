@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "daemon/hands/host/systemd_impl.hpp"
+#include "daemon/hands/host/unit_name.hpp"
 #include "daemon/hands/host/unit_properties.hpp"
 
 namespace kubexm::hands {
@@ -78,7 +79,8 @@ Result<std::vector<Systemd::PathUnit>> find_below(Manager& manager, const std::s
     if (!listed) return std::unexpected(listed.error());
     std::vector<Systemd::PathUnit> found;
     for (const auto& [unit, object] : *listed) {
-        // Not from the unit's name, which is a hash where the path is long.
+        // The name only spares the question: it is a hash where the path is long.
+        if (!may_name_a_path_below(unit, below)) continue;
         auto properties = properties_of_object(manager, object, deadline);
         if (!properties) return std::unexpected(properties.error());
         const std::string& where = (*properties).*(*path);

@@ -12,4 +12,8 @@ namespace kubexm::hands {
 /// "getty@tty1.service"; no path and no template. invalid: says what is wrong.
 Result<> check_unit_name(std::string_view name);
 
+/// Whether the unit of a mount or swap can be that of a path below the directory. Never false for
+/// one that is; true for one that is not where systemd had to shorten its name.
+bool may_name_a_path_below(std::string_view unit, std::string_view directory);
+
 }  // namespace kubexm::hands
