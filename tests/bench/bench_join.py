@@ -7,12 +7,11 @@ node, which leaves the Node, kubelet's unit, packet filters and kernel settings 
 """
 
 import contextlib
-import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from figures import Figure, middle, rounds, show
+from release import TREE, find_libraries
 from testbed import host as hosts
 from testbed import management, stock_kubelet, worker
 from testbed.cluster import Cluster
@@ -23,7 +22,6 @@ from testbed.node import Node
 from testbed.standin import names
 from testbed.watching import Watch
 
-TREE = Path(os.environ["KUBEXM_TREE"])
 PACE = 0.05  # of the stand-in's waits, none of which is inside of what is timed
 
 
@@ -64,6 +62,7 @@ def watches(cluster: Cluster) -> Iterator[tuple[Watch, Watch]]:
 def ours(side: Management) -> tuple[float, float]:
     with watches(side.cluster) as (byohosts, nodes), Node() as node:
         host = Host(node, TREE)
+        find_libraries(node)
         host.enrol(side.cluster)
         host.wait_for_phase("waiting")
         scale(side, 1)

@@ -1,17 +1,16 @@
 """What our two processes cost a host that does nothing, after they carried out a plan."""
 
 import json
-import os
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 from figures import Figure, middle, rounds, show
+from release import TREE, find_libraries
 from testbed import waiting
 from testbed.node import Node
 
-TREE = Path(os.environ["KUBEXM_TREE"])
 BARE = Path(__file__).resolve().parents[2] / "build/release/tests/bench/bare"
 OURS = {"kubexmd": "usr/bin/kubexmd", "kubexm-hands": "usr/libexec/kubexm/kubexm-hands"}
 BARE_UNIT = "[Service]\nType=notify\nNotifyAccess=all\nExecStart=/usr/local/bin/bare\n"
@@ -21,10 +20,9 @@ PLAN = {"id": "bench", "owner": "bench",
 
 def prepare(node: Node) -> None:
     node.install(TREE)
-    node.write("/etc/ld.so.conf.d/kubexm.conf", "/usr/lib/kubexm\n")  # libraries that packages would bring
+    find_libraries(node)
     node.write("/usr/local/bin/bare", BARE.read_bytes(), mode=0o755)
     node.write("/etc/systemd/system/bare.service", BARE_UNIT)
-    node.run(["ldconfig"])
     node.run(["systemctl", "daemon-reload"])
 
 
