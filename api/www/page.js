@@ -14,6 +14,7 @@ const WORDS = {
       joined: "The host is a node of its cluster and was seen Ready.",
       releasing: "The host leaves its cluster and becomes what it was before.",
       failed: "It cannot go on without a change or a person; a condition says why.",
+      held: "What the management cluster asks does not fit what is here: the host stays as it is until a person decides; a condition says why.",
       paused: "Somebody asked to leave this host alone.",
     },
     stations: { waiting: "waiting", joining: "joining", joined: "joined", releasing: "releasing" },
@@ -31,6 +32,7 @@ const WORDS = {
       joined: "本机已是集群的节点，并且曾处于 Ready 状态。",
       releasing: "本机正在离开集群，恢复到原来的样子。",
       failed: "无法继续，需要更改设置或人工处理；原因见状态条件。",
+      held: "管理集群的要求与本机现状不符：本机保持原样，等待人工决定；原因见状态条件。",
       paused: "有人要求暂时不要改动本机。",
     },
     stations: { waiting: "等待", joining: "加入中", joined: "已加入", releasing: "释放中" },
@@ -40,7 +42,7 @@ const LANGUAGE = navigator.language.startsWith("zh") ? "zh" : "en";
 const SAY = WORDS[LANGUAGE];
 const COLOUR = {
   True: "good", done: "good", skipped: "good", undone: "good", active: "good",
-  False: "bad", failed: "bad", prepared: "busy", running: "busy", activating: "busy",
+  False: "bad", failed: "bad", refused: "bad", prepared: "busy", running: "busy", activating: "busy",
 };
 const PERIOD_MS = 1000, PATIENCE_MS = 5000;
 

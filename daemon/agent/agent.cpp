@@ -40,7 +40,8 @@ Agent::Agent(Loop& loop, Options options, Store store, const model::HostFacts& f
       reports_(loop, options_.hands_socket, options_.program, [](const Result<>&) {}),
       world_{loop_, hands_, reports_, store_, board_, facts, options_.space},
       management_(world_, options_.bootstrap_kubeconfig,
-                  [this](const model::HostRecord& host) { reconciler_.on_host(host); }),
+                  {[this](const model::HostRecord& host) { reconciler_.on_host(host); },
+                   [this] { reconciler_.on_management_lost(); }}),
       reconciler_(world_, management_) {}
 
 void Agent::start() {

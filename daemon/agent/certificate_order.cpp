@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "daemon/agent/conditions.hpp"
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/kube/signing.hpp"
@@ -12,6 +13,8 @@
 namespace kubexm::agent {
 
 namespace {
+
+constexpr int kUnauthorized = 401;
 
 /// Kept from the last try, so that its request is found again; a new one where there is none, or
 /// where what is there is no key.
@@ -31,12 +34,13 @@ Result<pki::Key> kept_or_new_key(const Store& store, const std::string& name) {
 
 }  // namespace
 
-CertificateOrder::CertificateOrder(Loop& loop, kube::Api& api, const Store& store, Wish wish,
-                                   Done done)
-    : loop_(loop), api_(api), store_(store), wish_(std::move(wish)), done_(std::move(done)) {}
+CertificateOrder::CertificateOrder(World& world, kube::Api& api, Wish wish, Done done)
+    : world_(world), api_(api), wish_(std::move(wish)), done_(std::move(done)) {}
+
+CertificateOrder::~CertificateOrder() { world_.board.drop(kCertificateIssued); }
 
 void CertificateOrder::start() {
-    auto key = kept_or_new_key(store_, wish_.pending);
+    auto key = kept_or_new_key(world_.store, wish_.pending);
     if (!key) return finish(std::unexpected(key.error()));
     key_ = std::make_unique<pki::Key>(*std::move(key));
     post();
@@ -51,18 +55,34 @@ void CertificateOrder::post() {
                           crash_point("csr.posted");
                           // A conflict is our own request of an earlier try: the name is the key's.
                           if (answer || answer.error().error.code == Code::conflict) return await();
-                          finish(std::unexpected(answer.error().error));
+                          refuse(answer.error());
                       });
+}
+
+void CertificateOrder::refuse(const kube::Failure& failure) {
+    Error error = failure.error;
+    if (failure.status == kUnauthorized) error.what += ". " + wish_.advice;
+    finish(std::unexpected(std::move(error)));
 }
 
 void CertificateOrder::await() {
     const std::string name = wish_.name(*key_);
-    log::info(fmt::format("certificate request {} waits for approval at {}", name, api_.server()));
+    const std::string waiting =
+        fmt::format("certificate request {} waits for approval at {}", name, api_.server());
+    log::info(waiting);
+    world_.board.set(
+        is_false(kCertificateIssued, "Info", "WaitingForApproval",
+                 fmt::format("{}. If nobody does: kubectl certificate approve {}", waiting, name)));
     watch_ = std::make_unique<kube::Watch>(
-        loop_, api_, kube::kSigningPath, name,
+        world_.loop, api_, kube::kSigningPath, name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_request(object); },
-                              [](const kube::Answer<void>&) {}});
+                              [this](const kube::Answer<void>& answer) { on_watched(answer); }});
     watch_->start();
+}
+
+/// Whoever is not let in any more would wait for ever. Other trouble passes.
+void CertificateOrder::on_watched(const kube::Answer<void>& answer) {
+    if (!answer && answer.error().error.code == Code::denied) refuse(answer.error());
 }
 
 void CertificateOrder::on_request(const nlohmann::json& object) {
@@ -76,7 +96,7 @@ void CertificateOrder::on_request(const nlohmann::json& object) {
     auto certificate = kube::issued_certificate(object);
     if (!certificate) {
         // Asked for with another key next time: a name that was denied stays denied.
-        std::ignore = store_.remove(wish_.pending);
+        std::ignore = world_.store.remove(wish_.pending);
         return finish(std::unexpected(certificate.error()));
     }
     if (!certificate->empty()) on_issued(*certificate);
@@ -89,7 +109,7 @@ void CertificateOrder::on_issued(const std::string& certificate) {
     auto good = read ? check_issued(*read, *key_, wish_.subject, now)
                      : Result<>(std::unexpected(read.error()));
     if (!good) {
-        std::ignore = store_.remove(wish_.pending);
+        std::ignore = world_.store.remove(wish_.pending);
         return finish(during("the certificate that was issued", good.error()));
     }
     auto key = key_->pem();
@@ -100,7 +120,7 @@ void CertificateOrder::on_issued(const std::string& certificate) {
 /// Told from outside of our own callbacks: whoever is told may drop us.
 void CertificateOrder::finish(Result<Credential> outcome) {
     watch_.reset();
-    loop_.post(alive_.guard(
+    world_.loop.post(alive_.guard(
         [this, outcome = std::move(outcome)]() mutable { done_(std::move(outcome)); }));
 }
 

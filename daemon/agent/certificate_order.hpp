@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemon/agent/alive.hpp"
-#include "daemon/agent/store.hpp"
+#include "daemon/agent/world.hpp"
 #include "daemon/base/secret.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/watch.hpp"
@@ -21,9 +21,9 @@ struct Credential {
     Secret key;               // PEM
 };
 
-/// Asks an API server for a client certificate and waits until somebody approves it. The key is on
-/// the disk before the request is sent, and the request's name follows from the key: whoever is
-/// killed and asks again finds the same request.
+/// Asks an API server for a client certificate and waits until somebody approves it, which a
+/// condition tells. The key is on the disk before the request is sent, and the request's name
+/// follows from the key: whoever is killed and asks again finds the same request.
 class CertificateOrder {
 public:
     struct Wish {
@@ -32,23 +32,28 @@ public:
         std::string signer;
         std::vector<std::string> usages;
         std::function<std::string(const pki::Key&)> name;
+        std::string advice;  // for a person, where the server does not know who asks
     };
     using Done = std::move_only_function<void(Result<Credential>)>;
 
-    CertificateOrder(Loop& loop, kube::Api& api, const Store& store, Wish wish, Done done);
+    CertificateOrder(World& world, kube::Api& api, Wish wish, Done done);
+    CertificateOrder(const CertificateOrder&) = delete;
+    CertificateOrder& operator=(const CertificateOrder&) = delete;
+    ~CertificateOrder();
     void start();
 
 private:
     Result<> take_key();
     void post();
     void await();
+    void refuse(const kube::Failure& failure);
+    void on_watched(const kube::Answer<void>& answer);
     void on_request(const nlohmann::json& object);
     void on_issued(const std::string& certificate);
     void finish(Result<Credential> outcome);
 
-    Loop& loop_;
+    World& world_;
     kube::Api& api_;
-    const Store& store_;
     Wish wish_;
     Done done_;
     std::unique_ptr<pki::Key> key_;  // once it is on the disk

@@ -14,7 +14,11 @@ inline constexpr std::string_view kBootstrapped = "K8sNodeBootstrapSucceeded";
 inline constexpr std::string_view kInstalled = "K8sComponentsInstallationSucceeded";
 inline constexpr std::string_view kNodeAbsent = "K8sNodeAbsent";  // a reason of both
 
+// Ours, beside them: whether what the ByoHost asks is done, or does not fit what is here.
+inline constexpr std::string_view kAssignmentFollowed = "AssignmentFollowed";
+
 // What only this host says of itself.
+inline constexpr std::string_view kCertificateIssued = "CertificateIssued";
 inline constexpr std::string_view kHandsAnswer = "HandsAnswer";
 inline constexpr std::string_view kManagementAnswers = "ManagementAnswers";
 inline constexpr std::string_view kNodeReady = "NodeReady";

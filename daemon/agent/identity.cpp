@@ -27,27 +27,29 @@ CertificateOrder::Wish wish_for(const std::string& host) {
             .subject = {"byoh:host:" + host, "byoh:hosts"},
             .signer = "kubernetes.io/kube-apiserver-client",
             .usages = {"client auth"},
-            .name = [host](const pki::Key& key) { return pki::host_request_name(key, host); }};
+            .name = [host](const pki::Key& key) { return pki::host_request_name(key, host); },
+            .advice =
+                "Is the token of the bootstrap kubeconfig still good? A new one goes to "
+                "/etc/kubexm/bootstrap-kubeconfig; then restart kubexmd"};
 }
 
 }  // namespace
 
-Identity::Identity(Loop& loop, const Store& store, Options options, Listener listener)
-    : loop_(loop),
-      store_(store),
+Identity::Identity(World& world, Options options, Listener listener)
+    : world_(world),
       options_(std::move(options)),
       listener_(std::move(listener)),
       backoff_(1s, 5min) {}
 
 void Identity::start() {
-    auto kept = kept_access(store_, kAccessFile, now());
+    auto kept = kept_access(world_.store, kAccessFile, now());
     if (!kept) {
         log::warning("the kept identity cannot be used: " + kept.error().what);
         return renew();
     }
     std::optional<kube::Access>& access = *kept;
     if (!access) return renew();
-    std::ignore = store_.remove(kPendingKey);  // for one who was killed before he could
+    std::ignore = world_.store.remove(kPendingKey);  // for one who was killed before he could
     listener_.on_access(*std::move(access));
 }
 
@@ -76,22 +78,26 @@ Result<kube::Access> Identity::bootstrap_access() const {
 }
 
 void Identity::order() {
-    auto api = kube::Api::create(loop_, copy_of(bootstrap_));
+    world_.board.change([](model::Snapshot& now) {
+        if (now.phase == model::Phase::unconfigured) now.phase = model::Phase::enrolling;
+    });
+    auto api = kube::Api::create(world_.loop, copy_of(bootstrap_));
     if (!api) return try_again(api.error());
     api_ = *std::move(api);
     order_ = std::make_unique<CertificateOrder>(
-        loop_, *api_, store_, wish_for(options_.host),
+        world_, *api_, wish_for(options_.host),
         [this](Result<Credential> credential) { on_certificate(std::move(credential)); });
     order_->start();
 }
 
 void Identity::on_certificate(Result<Credential> credential) {
-    auto access = credential ? keep_access(store_, kAccessFile, bootstrap_, *std::move(credential))
-                             : std::unexpected(credential.error());
+    auto access = credential
+                      ? keep_access(world_.store, kAccessFile, bootstrap_, *std::move(credential))
+                      : std::unexpected(credential.error());
     order_.reset();
     api_.reset();
     if (!access) return try_again(access.error());
-    std::ignore = store_.remove(kPendingKey);
+    std::ignore = world_.store.remove(kPendingKey);
     bootstrap_ = {};
     backoff_.reset();
     listener_.on_access(*std::move(access));
@@ -100,7 +106,7 @@ void Identity::on_certificate(Result<Credential> credential) {
 /// For ever: a server comes back, a token is made anew, a person approves.
 void Identity::try_again(const Error& why) {
     listener_.on_trouble(why);
-    auto timer = loop_.after(backoff_.next(), [this] { renew(); });
+    auto timer = world_.loop.after(backoff_.next(), [this] { renew(); });
     if (timer) retry_ = *std::move(timer);
 }
 

@@ -6,6 +6,7 @@
 
 #include "daemon/agent/backoff.hpp"
 #include "daemon/agent/certificate_order.hpp"
+#include "daemon/agent/world.hpp"
 #include "daemon/kube/api.hpp"
 
 namespace kubexm::agent {
@@ -23,7 +24,7 @@ public:
         /// not_found: neither a certificate nor a bootstrap kubeconfig. Others are tried again.
         std::function<void(const Error&)> on_trouble;
     };
-    Identity(Loop& loop, const Store& store, Options options, Listener listener);
+    Identity(World& world, Options options, Listener listener);
 
     void start();
     /// The certificate is not good any more: a new one, with the bootstrap kubeconfig.
@@ -35,8 +36,7 @@ private:
     void on_certificate(Result<Credential> credential);
     void try_again(const Error& why);
 
-    Loop& loop_;
-    const Store& store_;
+    World& world_;
     Options options_;
     Listener listener_;
     kube::Access bootstrap_;

@@ -31,6 +31,18 @@ Result<Fd> in_memory(std::string_view bytes) {
     return file;
 }
 
+/// What the host cannot mend itself, with whom to ask.
+Error about(const model::Reference& secret, Error error) {
+    if (error.code == Code::not_found) {
+        error.what += ". The bootstrap provider makes it: look at the Machine's bootstrap object";
+    }
+    if (error.code == Code::denied) {
+        error.what +=
+            fmt::format(". Somebody has to allow this host to get secrets in {}", secret.space);
+    }
+    return error;
+}
+
 }  // namespace
 
 std::string provider_id_of(const std::string& host) { return "byoh://" + host; }
@@ -65,7 +77,7 @@ void Joining::start() {
 }
 
 void Joining::on_secret(kube::Answer<nlohmann::json> secret) {
-    if (!secret) return finish(std::unexpected(secret.error().error));
+    if (!secret) return finish(std::unexpected(about(secret_, secret.error().error)));
     auto material =
         kube::material_from_secret(*std::move(secret), management_.server(), management_ca_);
     if (!material) {

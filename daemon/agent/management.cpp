@@ -17,10 +17,10 @@ constexpr int kUnauthorized = 401;
 
 }  // namespace
 
-Management::Management(World& world, std::string bootstrap_kubeconfig, OnHost on_host)
+Management::Management(World& world, std::string bootstrap_kubeconfig, Listener listener)
     : world_(world),
-      on_host_(std::move(on_host)),
-      identity_(world.loop, world.store, {world.facts.name, std::move(bootstrap_kubeconfig)},
+      listener_(std::move(listener)),
+      identity_(world, {world.facts.name, std::move(bootstrap_kubeconfig)},
                 {[this](kube::Access access) { on_access(std::move(access)); },
                  [this](const Error& error) { say(error); }}) {}
 
@@ -33,6 +33,7 @@ void Management::on_access(kube::Access access) {
     ca_ = access.ca;
     auto api = kube::Api::create(world_.loop, std::move(access));
     if (!api) return say(api.error());
+    listener_.on_lost();
     watch_.reset();
     api_ = *std::move(api);
     registration_ = std::make_unique<Registration>(
@@ -57,14 +58,14 @@ void Management::on_registered() {
 
 void Management::on_object(const nlohmann::json& object) {
     if (object.is_null()) {
-        return say({Code::not_found,
-                    fmt::format("ByoHost {}/{} was deleted: restart kubexmd to register it anew",
-                                world_.space, world_.facts.name)});
+        log::warning(fmt::format("there is no ByoHost {}/{} any more: it is registered anew",
+                                 world_.space, world_.facts.name));
+        return registration_->again();
     }
     auto host = kube::host_from_json(object);
     if (!host) return say(host.error());
     world_.board.set(is_true(kManagementAnswers, api_->server()));
-    on_host_(*host);
+    listener_.on_host(*host);
 }
 
 void Management::on_trouble(const kube::Failure& failure) {
@@ -79,10 +80,6 @@ void Management::say(const Error& trouble) {
     world_.board.set(is_false(kManagementAnswers, "Warning",
                               trouble.code == Code::not_found ? "NotConfigured" : "NoAnswer",
                               trouble.what));
-    world_.board.change([&](model::Snapshot& now) {
-        const bool never = now.certificates.empty();
-        if (never && trouble.code != Code::not_found) now.phase = model::Phase::enrolling;
-    });
 }
 
 }  // namespace kubexm::agent

@@ -17,8 +17,12 @@ namespace kubexm::agent {
 /// says, as it changes.
 class Management {
 public:
-    using OnHost = std::function<void(const model::HostRecord&)>;
-    Management(World& world, std::string bootstrap_kubeconfig, OnHost on_host);
+    struct Listener {
+        std::function<void(const model::HostRecord&)> on_host;
+        /// api() is about to be another one.
+        std::function<void()> on_lost;
+    };
+    Management(World& world, std::string bootstrap_kubeconfig, Listener listener);
 
     void start() { identity_.start(); }
     /// There is one once a host was told.
@@ -33,7 +37,7 @@ private:
     void say(const Error& trouble);
 
     World& world_;
-    OnHost on_host_;
+    Listener listener_;
     Identity identity_;
     std::string ca_;
     std::unique_ptr<kube::Api> api_;

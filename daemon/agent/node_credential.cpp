@@ -18,13 +18,14 @@ std::string pending_key_of(const std::string& owner) { return owner + ".key"; }
 
 CertificateOrder::Wish wish_for(const std::string& owner, const std::string& node) {
     const pki::Subject subject{"system:node:" + node, "system:nodes"};
-    return {.pending = pending_key_of(owner),
-            .subject = subject,
-            .signer = "kubernetes.io/kube-apiserver-client-kubelet",
-            .usages = kUsages,
-            .name = [subject](const pki::Key& key) {
-                return pki::node_request_name(key, subject, kUsages);
-            }};
+    return {
+        .pending = pending_key_of(owner),
+        .subject = subject,
+        .signer = "kubernetes.io/kube-apiserver-client-kubelet",
+        .usages = kUsages,
+        .name = [subject](
+                    const pki::Key& key) { return pki::node_request_name(key, subject, kUsages); },
+        .advice = "Is the token of the bootstrap secret still good?"};
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ void NodeCredential::order() {
     if (!api) return finish(std::unexpected(api.error()));
     api_ = *std::move(api);
     order_ = std::make_unique<CertificateOrder>(
-        world_.loop, *api_, world_.store, wish_for(owner_, world_.facts.name),
+        world_, *api_, wish_for(owner_, world_.facts.name),
         [this](Result<Credential> credential) { on_certificate(std::move(credential)); });
     order_->start();
 }

@@ -75,12 +75,24 @@ void PlanRun::undo(const std::string& owner) {
 void PlanRun::hand_over(wire::Request request, std::vector<Fd> contents) {
     world_.hands.ask(std::move(request), std::move(contents),
                      alive_.guard([this](const Result<wire::Reply>& reply) {
-                         if (!reply) return finish(std::unexpected(reply.error()));
+                         if (!reply) return on_refused(reply.error());
                          crash_point("plan.accepted");
                          if (const auto* accepted = std::get_if<wire::Accepted>(&*reply)) {
                              follow(accepted->plan_id);
                          }
                      }));
+}
+
+/// Where the connection ended instead, they may have it: then it is found by the next look.
+void PlanRun::on_refused(const Error& error) {
+    if (error.code != Code::unavailable) {
+        world_.board.change([&](model::Snapshot& now) {
+            if (!now.plan) return;
+            now.plan->state = "refused";
+            now.plan->error = error.what;
+        });
+    }
+    finish(std::unexpected(error));
 }
 
 void PlanRun::follow(const std::string& id) {

@@ -27,6 +27,7 @@ public:
 
 private:
     void hand_over(wire::Request request, std::vector<Fd> contents);
+    void on_refused(const Error& error);
     void on_report(const wire::Reply& reply);
     void finish(Result<> outcome);
 

@@ -35,7 +35,7 @@ Phase phase_of(const Decision& decision) {
             if (decision.owner.empty()) return Phase::waiting;
             return decision.reason == kJoinModeNotAvailable ? Phase::failed : Phase::joining;
         case Move::hold:
-            return Phase::failed;
+            return Phase::held;
         case Move::join:
         case Move::tend:
             return Phase::joining;
@@ -105,6 +105,13 @@ void Reconciler::on_host(const model::HostRecord& host) {
     decide_again();
 }
 
+void Reconciler::on_management_lost() {
+    stop();
+    current_.reset();
+    host_.reset();
+    reporter_.forget_host();
+}
+
 void Reconciler::on_hands(const Result<>& answer) {
     world_.board.set(answer ? is_true(kHandsAnswer, "")
                             : is_false(kHandsAnswer, "Warning", "NoAnswer", answer.error().what));
@@ -152,10 +159,17 @@ void Reconciler::show(const Decision& decision) {
         now.phase = phase_of(decision);
         now.assignment = assignment_of(*host_);
     });
-    if (decision.reason.empty()) return;
-    const bool calm = decision.move == Move::wait;
-    reporter_.set(
-        is_false(kBootstrapped, calm ? "Info" : "Warning", decision.reason, decision.message));
+    show_hold(decision);
+    if (decision.move == Move::wait && !decision.reason.empty()) {
+        reporter_.set(is_false(kBootstrapped, "Info", decision.reason, decision.message));
+    }
+}
+
+/// Apart from how the node is, which may run well while its orders do not fit.
+void Reconciler::show_hold(const Decision& decision) {
+    if (decision.move == Move::leave_alone) return;
+    if (decision.move != Move::hold) return reporter_.mend(kAssignmentFollowed);
+    reporter_.set(is_false(kAssignmentFollowed, "Warning", decision.reason, decision.message));
 }
 
 void Reconciler::begin(const Decision& decision) {
@@ -164,6 +178,9 @@ void Reconciler::begin(const Decision& decision) {
                             decision.message.empty() ? "" : ": " + decision.message));
     if (decision.move == Move::join) return join(decision.owner);
     if (decision.move == Move::tend) return tend(decision.owner);
+    if (decision.move == Move::hold && hands_ && hands_->has(decision.owner)) {
+        return tend(decision.owner);
+    }
     if (decision.move == Move::release) {
         return release(decision.owner.empty() ? kept_owner(world_.store) : decision.owner);
     }
@@ -192,7 +209,10 @@ void Reconciler::tend(const std::string& owner) {
                           [this](const Error& error) {
                               world_.board.set(is_unknown(kNodeReady, "NoAnswer", error.what));
                           }});
-    if (auto started = tending_->start(); !started) fail_activity(started.error());
+    auto started = tending_->start();
+    if (started) return;
+    if (current_ && current_->move == Move::tend) return fail_activity(started.error());
+    log::warning(started.error().what);
 }
 
 void Reconciler::on_node(const Result<model::NodeRecord>& node) {
@@ -201,7 +221,9 @@ void Reconciler::on_node(const Result<model::NodeRecord>& node) {
     }
     crash_point("node.ready");
     world_.board.set(is_true(kNodeReady, fmt::format("Node {} is Ready", world_.facts.name)));
-    world_.board.change([](model::Snapshot& now) { now.phase = Phase::joined; });
+    if (current_ && current_->move == Move::tend) {
+        world_.board.change([](model::Snapshot& now) { now.phase = Phase::joined; });
+    }
     reporter_.set(is_true(
         kInstalled, fmt::format("kubelet {}, {}", node->kubelet_version, node->runtime_version)));
     reporter_.set(is_true(kBootstrapped, fmt::format("Node {} with machine-id {} was seen Ready",

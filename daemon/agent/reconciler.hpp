@@ -23,6 +23,8 @@ public:
     Reconciler(World& world, Management& management);
 
     void on_host(const model::HostRecord& host);
+    /// Before the way to the management cluster changes. A host is told again on the new one.
+    void on_management_lost();
     void on_hands(const Result<>& answer);
     /// Somebody looks: what the hands see is asked for anew.
     void refresh();
@@ -40,6 +42,7 @@ private:
     void fail_activity(const Error& error);
     void retry_later();
     void show(const Decision& decision);
+    void show_hold(const Decision& decision);
 
     World& world_;
     Management& management_;

@@ -27,6 +27,11 @@ void Registration::start() {
     });
 }
 
+void Registration::again() {
+    auto timer = loop_.after(backoff_.next(), [this] { start(); });
+    if (timer) retry_ = *std::move(timer);
+}
+
 void Registration::create() {
     call_ = api_.post(kube::hosts_path(space_), kube::new_host(facts_),
                       [this](const Answer& answer) { go_on(answer, &Registration::report_facts); });

@@ -21,6 +21,8 @@ public:
     Registration(Loop& loop, kube::Api& api, std::string space, model::HostFacts facts,
                  Listener listener);
     void start();
+    /// Somebody has deleted it: not at once, and slower every time.
+    void again();
 
 private:
     using Answer = kube::Answer<nlohmann::json>;

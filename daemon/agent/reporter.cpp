@@ -36,6 +36,14 @@ void Reporter::on_host(kube::Api& api, const model::HostRecord& host) {
     write();
 }
 
+void Reporter::forget_host() {
+    api_ = nullptr;
+    host_.reset();
+    call_.reset();
+    retry_.reset();
+    writing_ = false;
+}
+
 void Reporter::note(const model::Condition& condition) {
     put(ours_, condition, rfc3339(std::chrono::system_clock::now()));
     world_.board.set(condition);
@@ -44,6 +52,15 @@ void Reporter::note(const model::Condition& condition) {
 void Reporter::set(const model::Condition& condition) {
     note(condition);
     write();
+}
+
+void Reporter::mend(std::string_view condition_type) {
+    const auto denies = [&](const model::Condition& each) {
+        return each.type == condition_type && each.status != model::Truth::yes;
+    };
+    const bool said = std::ranges::any_of(ours_, denies) ||
+                      (host_ && std::ranges::any_of(host_->conditions, denies));
+    if (said) set(is_true(condition_type, ""));
 }
 
 void Reporter::write() {

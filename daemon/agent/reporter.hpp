@@ -19,8 +19,12 @@ public:
 
     /// The newest version of the host, and the way to it.
     void on_host(kube::Api& api, const model::HostRecord& host);
+    /// The way to it is no more.
+    void forget_host();
     /// Set in the Snapshot at once, in the ByoHost as soon as that works.
     void set(const model::Condition& condition);
+    /// Takes back what was said not to be so, if it was, also by the process before this one.
+    void mend(std::string_view condition_type);
     /// The host is free, as `conditions` say: in the two patches of the contract. `done` tells
     /// whether both are through; where somebody was faster, they are not.
     void free_host(const std::vector<model::Condition>& conditions, std::function<void(bool)> done);

@@ -27,6 +27,8 @@ std::string about_host(const model::Snapshot& snapshot) {
             return "Giving the host back.";
         case model::Phase::failed:
             return "Cannot go on: kubexmctl status tells why.";
+        case model::Phase::held:
+            return "Held for a person to decide: kubexmctl status tells why.";
         case model::Phase::paused:
             return "Paused.";
     }

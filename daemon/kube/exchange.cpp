@@ -195,7 +195,12 @@ Failure Exchange::no_answer(CURLcode outcome) const {
     const std::string_view said = error_.data();
     const std::string why =
         said.empty() ? ::curl_easy_strerror(outcome) : printable(said).substr(0, kMaxErrorShown);
-    return {.error = {code_of(outcome), fmt::format("{}: {}", what_, why)}, .status = status()};
+    const char* const advice =
+        outcome == CURLE_PEER_FAILED_VERIFICATION
+            ? ". Is the CA of the kubeconfig or secret the one of this server?"
+            : "";
+    return {.error = {code_of(outcome), fmt::format("{}: {}{}", what_, why, advice)},
+            .status = status()};
 }
 
 }  // namespace kubexm::kube

@@ -25,6 +25,7 @@ enum class Phase {
     joined,        // the Node was seen Ready
     releasing,     // gives everything back
     failed,        // cannot go on without a change or a person; a condition says why
+    held,          // what is asked does not fit what is here: left as it is, a person is asked
     paused,        // somebody asked to leave the host alone
 };
 
@@ -77,7 +78,7 @@ struct StepView {
 struct PlanView {
     std::string id;
     std::string hash;   // empty for an undo, whose steps are the ledger's
-    std::string state;  // "proposed", "running", "done", "failed", "cancelled", "undone"
+    std::string state;  // "proposed", "refused", "running", "done", "failed", "cancelled", "undone"
     std::string error;
     std::vector<StepView> steps;
 
@@ -121,7 +122,7 @@ namespace kubexm {
 
 template <>
 struct Names<model::Phase> {
-    static constexpr std::array<std::pair<model::Phase, std::string_view>, 8> kAll{{
+    static constexpr std::array<std::pair<model::Phase, std::string_view>, 9> kAll{{
         {model::Phase::unconfigured, "unconfigured"},
         {model::Phase::enrolling, "enrolling"},
         {model::Phase::waiting, "waiting"},
@@ -129,6 +130,7 @@ struct Names<model::Phase> {
         {model::Phase::joined, "joined"},
         {model::Phase::releasing, "releasing"},
         {model::Phase::failed, "failed"},
+        {model::Phase::held, "held"},
         {model::Phase::paused, "paused"},
     }};
 };

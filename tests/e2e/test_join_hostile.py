@@ -41,7 +41,7 @@ def another_authority() -> str:
 
 # What the secret holds, made from the cluster, and what is said of it.
 SECRETS = {
-    "is not there": (lambda _: None, ["secrets/by-hand", "404"]),
+    "is not there": (lambda _: None, ["secrets/by-hand", "404", "The bootstrap provider makes it"]),
     "lacks the kubeconfig": (lambda _: {"other": "x"}, ["secret by-hand", "data.bootstrap-kubeconfig is missing"]),
     "is garbage": (
         lambda _: {"bootstrap-kubeconfig": "{{{: \n\t- x"}, ["data.bootstrap-kubeconfig: ", "line 2: not YAML"]),
@@ -51,12 +51,12 @@ SECRETS = {
         ["neither data.ca.crt nor certificate-authority-data", ELSEWHERE, "put the CA"]),
     "has a wrong CA": (
         lambda cluster: bootstrap_data(cluster, **{"ca.crt": another_authority()}),
-        ["6443", "unable to get local issuer certificate"]),
+        ["6443", "unable to get local issuer certificate", "Is the CA"]),
     "has a CA that is none": (
         lambda cluster: bootstrap_data(cluster, **{"ca.crt": "garbage"}), ["6443", "CA certificate"]),
     "has an unknown token": (
         lambda cluster: {"bootstrap-kubeconfig": changed(cluster, token=UNKNOWN_TOKEN)},
-        ["certificatesigningrequests", "401", "Unauthorized"]),
+        ["certificatesigningrequests", "401", "Unauthorized", "Is the token"]),
     "has a word for a number": (
         lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}maxPods: many\n"}),
         ["secret by-hand", "data.kubelet-config.yaml", "maxPods", "expected a number"]),

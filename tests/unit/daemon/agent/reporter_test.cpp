@@ -76,5 +76,27 @@ TEST_F(ReporterTest, TheNextVersionMayComeBeforeTheConflict) {
     EXPECT_EQ(api_.patches.back()["metadata"]["resourceVersion"], "2");
 }
 
+TEST_F(ReporterTest, WhatWasDeniedIsMendedAndNothingElse) {
+    reporter_.on_host(api_, version("1"));
+    reporter_.mend(kAssignmentFollowed);
+    EXPECT_TRUE(api_.patches.empty());
+    model::HostRecord held = version("2");
+    held.conditions = {is_false(kAssignmentFollowed, "Warning", "Before", "our time")};
+    reporter_.on_host(api_, held);
+    reporter_.mend(kAssignmentFollowed);
+    ASSERT_EQ(api_.patches.size(), 1U);
+    EXPECT_EQ(api_.patches.back()["status"]["conditions"][0]["status"], "True");
+}
+
+TEST_F(ReporterTest, WithoutAWayToTheHostItWaitsForTheNext) {
+    reporter_.on_host(api_, version("1"));
+    reporter_.forget_host();
+    reporter_.set(is_true(kInstalled, "kubelet"));
+    EXPECT_TRUE(api_.patches.empty());
+    PatchedApi next;
+    reporter_.on_host(next, version("2"));
+    EXPECT_EQ(next.patches.size(), 1U);
+}
+
 }  // namespace
 }  // namespace kubexm::agent

@@ -1,0 +1,37 @@
+"""A host asks for its identity, and somebody has to say yes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from testbed import host as hosts
+from testbed.cluster import Cluster
+from testbed.host import Host
+
+TREE = Path(os.environ.get("KUBEXM_TREE", ""))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Without the manager that approves requests, and without its kinds."""
+    with Cluster("plain") as running:
+        hosts.allow_bootstrapping(running)
+        yield running
+
+
+def test_whoever_waits_for_approval_says_so_and_how(cluster, node):
+    host = Host(node, TREE)
+    host.enrol(cluster)
+    said = host.wait("the wait for approval", lambda: host.condition("CertificateIssued"))
+    assert (said["status"], said["reason"]) == ("False", "WaitingForApproval")
+    assert host.phase() == "enrolling" and not host.status()["certificates"]
+    command = said["message"].split("kubectl ")[1].split()
+    cluster.kubectl(*command)
+    certificates = host.wait("a certificate", lambda: host.status().get("certificates"))
+    assert [item["name"] for item in certificates] == ["management"]
+    assert not host.condition("CertificateIssued")
+    # It is who it says, and that is all: nobody here lets hosts register.
+    name = f'User "byoh:host:{node.name}" cannot get resource "byohosts"'
+    host.wait("to be told", lambda: name in host.condition("ManagementAnswers").get("message", ""))
+    assert host.phase() == "enrolling"
