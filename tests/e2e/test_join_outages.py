@@ -126,6 +126,9 @@ def test_the_token_and_the_keys_are_nowhere_else(joined):
             mode, owner = host.node.run(["stat", "-c", "%a %U", path]).stdout.split()
             assert mode == "600" and owner in ("root", "kubexm"), f"{path} has mode {mode} of {owner}"
     assert search.files(host.node, key) and not search.files(host.node, token.split(".")[1])
+    for pid, name in search.processes(host.node).items():
+        if name in ("kubexmd", "kubexm-hands"):
+            assert not search.memory(pid, token.split(".")[1]), f"{name} remembers the token"
     host.node.run(["rm", "/run/systemd/journal/synced"])  # which the search left
 
 
