@@ -63,9 +63,10 @@ json view(const std::optional<T>& value) {
 }
 
 json view(const model::StepView& step) {
-    return {{"type", step.type},   {"target", step.target},
-            {"text", step.text},   {"effects", view(step.effects)},
-            {"state", step.state}, {"error", step.error}};
+    return {{"type", step.type},        {"target", step.target},
+            {"text", step.text},        {"effects", view(step.effects)},
+            {"state", step.state},      {"error", step.error},
+            {"progress", step.progress}};
 }
 
 json view(const model::PlanView& plan) {

@@ -119,7 +119,7 @@ function show(status) {
   fill("conditions", status.conditions.map((one) => marked(one.status, one.type,
     [one.reason, one.message].filter(Boolean).join(": "))));
   at("plan").textContent = plan ? [plan.id, plan.state, plan.error].filter(Boolean).join(" · ") : "";
-  fill("steps", plan ? plan.steps.map((step) => marked(step.state, step.text, step.error)) : []);
+  fill("steps", plan ? plan.steps.map((step) => marked(step.state, step.text, step.error || step.progress)) : []);
   fill("certificates", status.certificates.map(certificate));
   fill("units", status.units.map((unit) => marked(unit.active, unit.name, unit.enablement)));
   at("version").textContent = "kubexmd " + status.version;

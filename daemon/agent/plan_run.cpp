@@ -37,7 +37,8 @@ model::PlanView view_of(const model::Plan& plan) {
                               .text = text_of(step),
                               .effects = effects_of(step),
                               .state = "pending",
-                              .error = ""});
+                              .error = "",
+                              .progress = ""});
     }
     return view;
 }
@@ -45,13 +46,18 @@ model::PlanView view_of(const model::Plan& plan) {
 void take(model::PlanView& view, const wire::StepEvent& event) {
     if (event.index >= kMostSteps) return;
     if (event.index >= view.steps.size()) {
-        view.steps.resize(
-            event.index + 1,
-            {.type = "", .target = "", .text = "", .effects = {}, .state = "pending", .error = ""});
+        view.steps.resize(event.index + 1, {.type = "",
+                                            .target = "",
+                                            .text = "",
+                                            .effects = {},
+                                            .state = "pending",
+                                            .error = "",
+                                            .progress = ""});
     }
     model::StepView& step = view.steps[event.index];
     step.state = event.state;
     step.error = event.error;
+    step.progress = event.progress;
     if (!event.text.empty()) step.text = event.text;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 
@@ -56,12 +57,17 @@ std::string new_id(const std::string& owner) {
     return fmt::format("undo-{:016x}", number);
 }
 
+void show_step(const wire::StepEvent& event) {
+    const bool begins = event.state == "prepared";
+    if (begins && event.progress.empty()) return;
+    const std::string& note = begins ? event.progress : event.error;
+    fmt::print("{:<8} {}{}{}\n", begins ? "" : event.state, event.text, note.empty() ? "" : ": ",
+               note);
+    std::fflush(stdout);  // somebody may follow it through a pipe
+}
+
 bool show_progress(const wire::Reply& reply) {
-    if (const auto* event = std::get_if<wire::StepEvent>(&reply)) {
-        if (event->state == "prepared") return true;
-        const std::string note = event->error.empty() ? "" : ": " + event->error;
-        fmt::print("{:<8} {}{}\n", event->state, event->text, note);
-    }
+    if (const auto* event = std::get_if<wire::StepEvent>(&reply)) show_step(*event);
     return !std::holds_alternative<wire::PlanSummary>(reply);
 }
 

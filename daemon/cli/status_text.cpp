@@ -100,8 +100,9 @@ std::string plan_text(const json& plan) {
     std::string text = fmt::format("plan {}: {}\n", word(plan, "id"),
                                    joined({word(plan, "state"), word(plan, "error")}));
     for (const json& step : member(plan, "steps")) {
-        text += fmt::format("{:<8} {}\n", word(step, "state"),
-                            joined({word(step, "text"), word(step, "error")}));
+        text +=
+            fmt::format("{:<8} {}\n", word(step, "state"),
+                        joined({word(step, "text"), word(step, "error"), word(step, "progress")}));
     }
     return text;
 }

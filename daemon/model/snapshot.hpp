@@ -71,6 +71,7 @@ struct StepView {
     std::vector<std::string> effects;
     std::string state;  // "pending", "prepared", "done", "skipped", "failed"; "undone" in an undo
     std::string error;
+    std::string progress;  // of one that takes long
 
     bool operator==(const StepView&) const = default;
 };

@@ -1,6 +1,7 @@
 """The hands as a service: one instance, reload, drain, watchdog, status, and what journalctl tells."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -122,6 +123,19 @@ def test_the_status_tells_what_runs(host):
     open_gate(host)
     at_rest = "Ready for plans. The last one, p1, is done."
     waiting.until("the plan's end", lambda: shown(host, "StatusText") == at_rest, 60)
+
+
+def test_a_step_that_takes_long_tells_how_far_it_is(host):
+    begin_plan_at_gate(host, "p1")
+    follower = host.popen(["kubexmctl", "follow", "p1"], stdout=subprocess.PIPE, text=True)
+    told = next(line for line in follower.stdout if "systemd is at it for" in line)
+    assert f"run /usr/bin/cat {GATE} as kubexm-gate.service: systemd is at it for" in told
+    open_gate(host)
+    rest = follower.communicate(timeout=60)[0]
+    assert follower.returncode == 0 and "plan p1: done" in rest
+    assert not any("at it for" in line for line in host.journal("-u", client.SERVICE).splitlines())
+    again = host.run(["kubexmctl", "follow", "p1"]).stdout
+    assert "at it for" not in again, "it was true for a moment only"
 
 
 def test_the_watchdog_ends_a_process_that_hangs(host):

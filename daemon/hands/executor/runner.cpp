@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kStepDeadline = 5min;  // the slowest honest step: a large tree, a stubborn unit
+constexpr auto kProgressEvery = 1s;
 
 /// The newest first, but systemd reads its units again only after all unit files are back.
 std::vector<LedgerEntry> in_undo_order(std::vector<LedgerEntry> entries) {
@@ -60,7 +61,11 @@ bool wants_stop(const Stop& stop) {
 Runner::Runner(Parts parts, Listener listener) : parts_(parts), listener_(std::move(listener)) {}
 
 Result<PlanState> Runner::run(const PlanRecord& record, const Stop& stop) {
+    parts_.systemd.on_wait([this](std::chrono::seconds waited) {
+        tell_progress(fmt::format("systemd is at it for {} s", waited.count()));
+    });
     auto state = record.undoing ? run_back(record, stop) : run_forward(record, stop);
+    parts_.systemd.on_wait({});
     if (!state || *state == PlanState::running) return state;  // its content is still needed
     auto cleaned = forget_unused_content(parts_.journal, parts_.vault);
     if (!cleaned) return std::unexpected(cleaned.error());
@@ -93,6 +98,7 @@ bool Runner::still_finished(const model::Plan& plan, const StepRecord& step) {
 Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index) {
     const model::Step& step = plan.steps.at(index);
     crash_point(model::type_of(step), index);  // tells in a trace whose points follow
+    begin_progress(record, index, model::text_of(step));
     auto state = carry_out(record, step, index);
     const std::string error = state ? "" : state.error().what;
     const StepState reached = state.value_or(StepState::failed);
@@ -100,7 +106,13 @@ Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std
         return recorded;
     }
     const Code code = state ? Code::internal : state.error().code;
-    listener_.report({record.id, index, reached, model::text_of(step), error, code, unit_of(step)});
+    listener_.report({.plan_id = record.id,
+                      .index = index,
+                      .state = reached,
+                      .text = model::text_of(step),
+                      .error = error,
+                      .code = code,
+                      .unit = unit_of(step)});
     if (!state) return during(model::text_of(step), state.error());
     return {};
 }
@@ -155,9 +167,13 @@ Result<> Runner::remember(Context& context, const PlanRecord& record, const mode
 
 /// A step that was interrupted may or may not have been applied: it counts as not applied.
 Result<Context> Runner::context_for(const model::Step& step, bool resumed) {
-    Context context{parts_.root,  parts_.systemd,
-                    parts_.vault, std::chrono::steady_clock::now() + kStepDeadline,
-                    {},           parts_.allow.links};
+    Context context{parts_.root,
+                    parts_.systemd,
+                    parts_.vault,
+                    std::chrono::steady_clock::now() + kStepDeadline,
+                    {},
+                    parts_.allow.links,
+                    [this](const std::string& how_far) { tell_progress(how_far); }};
     if (resumed) return context;
     auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
     if (!entry) return std::unexpected(entry.error());
@@ -190,14 +206,23 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
     auto image = image_from_json(entry.pre_image);
     if (!image) return std::unexpected(image.error());
     const std::string text = "take back: " + model::text_of(*step);
-    Context context{parts_.root,  parts_.systemd,
-                    parts_.vault, std::chrono::steady_clock::now() + kStepDeadline,
-                    *step,        parts_.allow.links};
+    Context context{parts_.root,
+                    parts_.systemd,
+                    parts_.vault,
+                    std::chrono::steady_clock::now() + kStepDeadline,
+                    *step,
+                    parts_.allow.links,
+                    [this](const std::string& how_far) { tell_progress(how_far); }};
+    begin_progress(record, index, text);
     crash_point(model::type_of(*step), entry.sequence);
     auto stays = take_back(context, *step, *image);
-    listener_.report({record.id, index, stays ? StepState::done : StepState::failed, text,
-                      stays ? *stays : stays.error().what,
-                      stays ? Code::internal : stays.error().code, unit_of(*step)});
+    listener_.report({.plan_id = record.id,
+                      .index = index,
+                      .state = stays ? StepState::done : StepState::failed,
+                      .text = text,
+                      .error = stays ? *stays : stays.error().what,
+                      .code = stays ? Code::internal : stays.error().code,
+                      .unit = unit_of(*step)});
     if (!stays) return during(text, stays.error());
     return parts_.journal.taken_back(entry.sequence);
 }
@@ -217,6 +242,22 @@ Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::st
     auto recorded = parts_.journal.set_plan_state(record.id, state, record.undoing, error);
     if (!recorded) return std::unexpected(recorded.error());
     return state;
+}
+
+void Runner::begin_progress(const PlanRecord& record, std::uint32_t index, std::string text) {
+    now_ = {.plan_id = record.id,
+            .index = index,
+            .state = StepState::prepared,
+            .text = std::move(text)};
+    told_ = std::chrono::steady_clock::now();
+}
+
+void Runner::tell_progress(const std::string& how_far) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_ < kProgressEvery) return;
+    told_ = now;
+    now_.progress = how_far;
+    listener_.report(now_);
 }
 
 Result<> forget_unused_content(Journal& journal, Vault& vault) {

@@ -25,6 +25,7 @@ struct Report {
     std::string error;           // failed: why; taken back: what had to stay
     Code code = Code::internal;  // failed: what kind of problem
     std::string unit;            // that the step is about, if any
+    std::string progress;        // how far it is; nothing else has changed
 };
 
 /// Carries out plans of the journal, one step after the other: check, remember what was there,
@@ -68,9 +69,13 @@ private:
     Result<Context> context_for(const model::Step& step, bool resumed);
     Result<PlanState> stopped(const PlanRecord& record, const Stop& stop);
     Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view error);
+    void begin_progress(const PlanRecord& record, std::uint32_t index, std::string text);
+    void tell_progress(const std::string& how_far);
 
     Parts parts_;
     Listener listener_;
+    Report now_;  // the step that is at work
+    std::chrono::steady_clock::time_point told_;
 };
 
 /// Content that neither a step in force nor an undo needs is removed from the vault. While no plan

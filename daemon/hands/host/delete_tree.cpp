@@ -28,17 +28,26 @@ protected:
 };
 
 class Removal : public TreeWalk {
+public:
+    explicit Removal(const std::function<void(std::uint64_t)>& tell) : tell_(tell) {}
+
 protected:
     Result<bool> meet(const std::string& name) override {
         const auto gone = unlink_unless_directory(directory(), name);
         if (!gone) return from_errno("unlink", path_of(name), gone.error());
+        if (*gone) tell_(++removed_);
         return !*gone;
     }
     Result<bool> leave(const std::string& name) override {
         const auto gone = remove_empty_directory(directory(), name);
         if (!gone) return from_errno("remove directory", path_of(name), gone.error());
+        if (*gone) tell_(++removed_);
         return *gone;
     }
+
+private:
+    const std::function<void(std::uint64_t)>& tell_;
+    std::uint64_t removed_ = 0;
 };
 
 /// False where nothing is there. denied: a link. conflict: something else than a directory.
@@ -55,7 +64,8 @@ Result<bool> is_directory(const Place& place) {
 
 }  // namespace
 
-Result<> delete_tree(const Root& root, const std::string& path) {
+Result<> delete_tree(const Root& root, const std::string& path,
+                     const std::function<void(std::uint64_t)>& tell) {
     const auto place = find_place(root, path);
     if (!place && place.error().code == Code::not_found) return {};
     if (!place) return std::unexpected(place.error());
@@ -63,7 +73,7 @@ Result<> delete_tree(const Root& root, const std::string& path) {
     if (!there) return std::unexpected(there.error());
     if (*there) {
         if (auto clear = Survey().run(*place); !clear) return clear;
-        if (auto removed = Removal().run(*place); !removed) return removed;
+        if (auto removed = Removal(tell).run(*place); !removed) return removed;
     }
     // Also where it was absent: who removed it may have been cut off before this.
     return sync_directory(place->parent.get(), place->path);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -102,8 +103,11 @@ Result<> remove_path(const Root& root, const std::string& path);
 /// Removes a directory with everything below it, durably; an absent path is success. denied, with
 /// nothing removed, where it is or has below it a mount point or something immutable (naming it),
 /// or is a link; links below it are removed, not followed. conflict: a file, or a directory that
-/// somebody keeps filling. Works at any depth with a bounded number of descriptors.
-Result<> delete_tree(const Root& root, const std::string& path);
+/// somebody keeps filling. Works at any depth with a bounded number of descriptors. `tell` hears of
+/// every object that is gone how many are.
+Result<> delete_tree(
+    const Root& root, const std::string& path,
+    const std::function<void(std::uint64_t removed)>& tell = [](std::uint64_t) {});
 
 /// Removes what an interrupted replace_file or replace_symlink of this path left beside it.
 Result<> remove_leftovers(const Root& root, const std::string& path);

@@ -1,5 +1,6 @@
 #include "daemon/hands/host/jobs.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -8,6 +9,10 @@ namespace kubexm::hands {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto kTellEvery = 1s;
 constexpr const char* kJobInterface = "org.freedesktop.systemd1.Job";
 
 constexpr const char* kEndsOfJobs =
@@ -31,8 +36,9 @@ void cancel(Manager& manager, const std::string& job) {
 
 }  // namespace
 
-Result<JobWatch> JobWatch::begin(Manager& manager, bus::Deadline deadline) {
-    JobWatch watch(manager);
+Result<JobWatch> JobWatch::begin(Manager& manager, bus::Deadline deadline,
+                                 Systemd::OnWait on_wait) {
+    JobWatch watch(manager, std::move(on_wait));
     auto done = manager.ask(manager.bus_request("AddMatch", kEndsOfJobs), deadline);
     if (done) done = manager.ask(manager.request("Subscribe"), deadline);
     if (!done) return std::unexpected(done.error());
@@ -46,16 +52,23 @@ JobWatch::~JobWatch() {
 }
 
 Result<std::string> JobWatch::end_of(const std::string& job, bus::Deadline deadline) const {
+    const auto begun = Clock::now();
     for (;;) {
-        auto message = manager_->next(deadline);
+        auto message = manager_->next(std::min(deadline, Clock::now() + kTellEvery));
+        const bool goes_on =
+            !message && message.error().code == Code::timeout && Clock::now() < deadline;
+        if (goes_on && on_wait_)
+            on_wait_(std::chrono::floor<std::chrono::seconds>(Clock::now() - begun));
+        if (goes_on) continue;
         if (!message) return std::unexpected(message.error());
         if (!manager_->is_signal(*message, "JobRemoved")) continue;
         if (auto result = end_told_by(*message, job)) return *std::move(result);
     }
 }
 
-Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline) {
-    auto watch = JobWatch::begin(manager, deadline);
+Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline,
+                            Systemd::OnWait on_wait) {
+    auto watch = JobWatch::begin(manager, deadline, std::move(on_wait));
     if (!watch) return std::unexpected(watch.error());
     auto answer = manager.change(request, deadline);
     if (!answer) return std::unexpected(answer.error());

@@ -88,11 +88,13 @@ Result<> Systemd::Impl::job(const char* method, const std::string& unit, Deadlin
     // As systemctl: a job that contradicts an older one takes its place.
     const auto request = (*systemd)->request(method, "ss", unit.c_str(), "replace");
     const std::string doing = fmt::format("{} {}", method, unit);
-    auto result = run_job(**systemd, request, deadline);
+    auto result = run_job(**systemd, request, deadline, on_wait);
     if (!result) return during(doing, result.error());
     if (*result == "done") return {};
     return during(doing, job_failure(**systemd, unit, *result));
 }
+
+void Systemd::on_wait(OnWait tell) { impl_->on_wait = std::move(tell); }
 
 Result<UnitStatus> Systemd::status(const std::string& unit, Deadline deadline) {
     auto systemd = impl_->connect_for(unit, deadline);

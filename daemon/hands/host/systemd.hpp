@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,10 @@ public:
     Systemd(Systemd&&) noexcept;
     Systemd& operator=(Systemd&&) noexcept;
     ~Systemd();
+
+    /// Told every second while a job of systemd is waited for, with how long that is already.
+    using OnWait = std::function<void(std::chrono::seconds)>;
+    void on_wait(OnWait tell);
 
     /// Also of a unit that is nowhere: its `load` is "not-found".
     Result<UnitStatus> status(const std::string& unit, Deadline deadline);

@@ -34,6 +34,7 @@ struct Systemd::Impl {
     Result<> relink(const LinkMethod& method, const std::string& unit, Deadline deadline);
 
     std::string address;
+    OnWait on_wait;
     std::optional<Manager> manager;
 };
 

@@ -150,7 +150,7 @@ Result<std::int32_t> Systemd::run(const TransientCommand& command, Deadline dead
     if (auto good = check(command); !good) return std::unexpected(good.error());
     auto systemd = impl_->connect_for(command.unit, deadline);
     if (!systemd) return std::unexpected(systemd.error());
-    auto watch = JobWatch::begin(**systemd, deadline);
+    auto watch = JobWatch::begin(**systemd, deadline, impl_->on_wait);
     if (!watch) return std::unexpected(watch.error());
     auto code = Run(**systemd, *watch, command, deadline).exit_code();
     const std::string doing = fmt::format("running {} in {}", command.argv.front(), command.unit);

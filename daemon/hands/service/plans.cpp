@@ -74,7 +74,7 @@ Result<> Service::carry_out(const PlanRecord& record, const Stop& stop) {
     const Runner::Listener listener{
         .report =
             [this](const Report& report) {
-                log_step(report);
+                if (report.progress.empty()) log_step(report);
                 loop_.post([this, event = event_of(report)] { on_report(event); });
             },
         .between_steps = [this] { worker_.serve_looks(); },

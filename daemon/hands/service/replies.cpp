@@ -9,8 +9,8 @@ wire::Refused refused(const Error& error) {
 }
 
 wire::StepEvent event_of(const Report& report) {
-    return {report.plan_id, report.index, std::string(name_of(report.state)), report.text,
-            report.error};
+    return {report.plan_id, report.index, std::string(name_of(report.state)),
+            report.text,    report.error, report.progress};
 }
 
 wire::PlanSummary summary_of(const PlanRecord& record) {
@@ -35,7 +35,7 @@ std::vector<wire::StepEvent> events_of(const PlanRecord& record) {
     for (const StepRecord& step : record.steps) {
         const bool known = plan && step.index < plan->steps.size();
         events.push_back({record.id, step.index, std::string(name_of(step.state)),
-                          known ? model::text_of(plan->steps[step.index]) : "", step.error});
+                          known ? model::text_of(plan->steps[step.index]) : "", step.error, ""});
     }
     return events;
 }

@@ -101,8 +101,10 @@ void Service::tell(std::uint64_t session, wire::Reply reply) {
 }
 
 void Service::on_report(const wire::StepEvent& event) {
-    current_events_.push_back(event);
-    say_status(fmt::format("Plan {}, step {}: {}.", event.plan_id, event.index, event.text));
+    if (event.progress.empty()) {  // else it is true for a moment only
+        current_events_.push_back(event);
+        say_status(fmt::format("Plan {}, step {}: {}.", event.plan_id, event.index, event.text));
+    }
     for (auto& [number, session] : sessions_) {
         if (session->following == event.plan_id) session->send(event);
     }

@@ -20,7 +20,7 @@ Result<> unmount_below(Context& context, const std::string& path) {
 Result<> delete_entry(Context& context, const std::string& path) {
     auto done = remove_path(context.root, path);
     const bool is_full = !done && done.error().code == Code::conflict;
-    return is_full ? delete_tree(context.root, path) : done;
+    return is_full ? delete_all_below(context, path) : done;
 }
 
 Result<> delete_new_entries(Context& context, const std::string& path,
@@ -77,7 +77,7 @@ Result<std::string> take_back(Context& context, const model::Claim& step, const 
         if (!done) return std::unexpected(done.error());
         return restore_path(context, step.path, before->directory);
     }
-    auto done = delete_tree(context.root, step.path);
+    auto done = delete_all_below(context, step.path);
     if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
     return std::string();
 }

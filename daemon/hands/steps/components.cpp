@@ -98,7 +98,7 @@ Result<> delete_other_versions(Context& context, const ComponentVersion& step,
     if (!now) return std::unexpected(now.error());
     for (const std::string& name : *now) {
         if (name == "current" || std::binary_search(before.begin(), before.end(), name)) continue;
-        auto done = delete_tree(context.root, fmt::format("{}/{}", home_of(step), name));
+        auto done = delete_all_below(context, fmt::format("{}/{}", home_of(step), name));
         if (!done) return done;
     }
     return {};
@@ -130,7 +130,9 @@ Result<> apply(Context& context, const ComponentVersion& step) {
     for (const std::string& path : {home_of(step), version_of(step)}) {
         if (auto made = make_plain_directory(context, path); !made) return made;
     }
+    std::size_t number = 0;
     for (const ComponentFile& file : step.files) {
+        context.progress(fmt::format("{} of {} files in place", number++, step.files.size()));
         if (auto done = put_in_place(context, step, file); !done) return done;
     }
     return replace_symlink(context.root, link_of(step), step.version, Attributes{.mode = 0777});

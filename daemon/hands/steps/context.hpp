@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct Context {
     std::optional<model::Step> previous;
     /// The network links that root lets us take away.
     std::vector<std::string> links;
+    /// For steps that can take long: told as often as they like, passed on when it is time.
+    std::function<void(const std::string& how_far)> progress = [](const std::string&) {};
 };
 
 }  // namespace kubexm::hands

@@ -114,6 +114,12 @@ Result<Lines> preview(Context&, const model::AbsentPath& step) {
     return words(step.path + ": there -> absent");
 }
 
+Result<> delete_all_below(Context& context, const std::string& path) {
+    return delete_tree(context.root, path, [&](std::uint64_t removed) {
+        context.progress(fmt::format("{} files and directories deleted", removed));
+    });
+}
+
 Result<bool> holds(Context& context, const model::DeletedTree& step) {
     return is_absent(context, step.path);
 }
@@ -121,7 +127,7 @@ Result<bool> holds(Context& context, const model::DeletedTree& step) {
 Result<Image> capture(Context&, const model::DeletedTree&) { return NoImage{}; }
 
 Result<> apply(Context& context, const model::DeletedTree& step) {
-    return delete_tree(context.root, step.path);
+    return delete_all_below(context, step.path);
 }
 
 Result<std::string> take_back(Context&, const model::DeletedTree& step, const Image&) {

@@ -46,6 +46,8 @@ KUBEXM_STEP_VERBS(ByProducts)
 Result<PathImage> capture_path(Context& context, const std::string& path);
 /// Makes a path what the image says. Returns what had to stay, in words.
 Result<std::string> restore_path(Context& context, const std::string& path, const PathImage& image);
+/// Deletes a directory with everything below it, and tells how far it is.
+Result<> delete_all_below(Context& context, const std::string& path);
 /// A file of somebody else's that only its owner may read: a preview does not quote it.
 bool is_private(const Context& context, const PathState& state);
 /// Stops units that PID 1 listed: one that vanished meanwhile is what was wanted.

@@ -156,6 +156,7 @@ struct StepEvent {
     std::string state;  // "pending", "prepared", "done", "skipped", "failed"
     std::string text;
     std::string error;
+    std::string progress;  // how far it is, told again and again while it takes long
 
     static void fields(auto& self, auto&& visit) {
         visit("plan_id", self.plan_id);
@@ -163,6 +164,7 @@ struct StepEvent {
         visit("state", self.state);
         visit("text", self.text);
         visit("error", self.error);
+        visit("progress", self.progress);
     }
 };
 

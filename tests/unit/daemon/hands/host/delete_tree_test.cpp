@@ -36,6 +36,14 @@ TEST_F(DeleteTree, RemovesEverythingBelowAndNothingBeside) {
     EXPECT_TRUE(fs::exists(at("/t2/stays")));
 }
 
+TEST_F(DeleteTree, TellsHowManyAreGone) {
+    fs::create_directories(at("/t/a"));
+    put(at("/t/a/file"), "x");
+    std::vector<std::uint64_t> told;
+    EXPECT_THAT(delete_tree(root, "/t", [&](std::uint64_t gone) { told.push_back(gone); }), IsOk());
+    EXPECT_THAT(told, ElementsAre(1U, 2U, 3U));
+}
+
 TEST_F(DeleteTree, RemovesLinksWithoutFollowingThem) {
     put(scratch.outside() / "canary", "alive");
     fs::create_directories(at("/t/a"));

@@ -82,6 +82,14 @@ TEST_F(SystemdJob, IsCancelledAtTheDeadline) {
     EXPECT_THAT(fake.calls_of_interest(), ElementsAre("StartUnit(a.service, replace)", "Cancel()"));
 }
 
+TEST_F(SystemdJob, ThatTakesLongIsToldEverySecond) {
+    fake.when("StartUnit", answer_with_endless_job);
+    std::vector<std::chrono::seconds> told;
+    systemd.on_wait([&](std::chrono::seconds waited) { told.push_back(waited); });
+    EXPECT_THAT(systemd.start("a.service", in(1500ms)), IsError(Code::timeout, ""));
+    EXPECT_THAT(told, ElementsAre(1s));
+}
+
 TEST_F(SystemdJob, EndsAtTheDeadlineAlsoInAFloodOfSignals) {
     fake.when("StartUnit", answer_with_endless_job);
     ASSERT_THAT(systemd.reload(soon()), IsOk());

@@ -22,14 +22,15 @@ TEST(Messages, APlanTravelsWhole) {
 }
 
 TEST(Messages, EveryReplyTravels) {
-    const Reply replies[] = {Hello{kProtocol, "kubexm-hands 0.1.0"},
-                             Refused{"denied", "sysctl kernel.core_pattern is not allowed"},
-                             Accepted{"plan-1"},
-                             StepPreview{3, false, "write /etc/hosts", {"+10.0.0.5 h1"}},
-                             StepEvent{"plan-1", 3, "failed", "write /etc/hosts", "disk full"},
-                             PlanSummary{"plan-1", "h", "o", "done", "", 1, 2},
-                             Observation{{{"kubelet.service", "active", "enabled"}}, {"o"}, ""},
-                             End{}};
+    const Reply replies[] = {
+        Hello{kProtocol, "kubexm-hands 0.1.0"},
+        Refused{"denied", "sysctl kernel.core_pattern is not allowed"},
+        Accepted{"plan-1"},
+        StepPreview{3, false, "write /etc/hosts", {"+10.0.0.5 h1"}},
+        StepEvent{"plan-1", 3, "failed", "write /etc/hosts", "disk full", "1 of 2"},
+        PlanSummary{"plan-1", "h", "o", "done", "", 1, 2},
+        Observation{{{"kubelet.service", "active", "enabled"}}, {"o"}, ""},
+        End{}};
     for (const Reply& reply : replies) {
         auto again = unpack_reply(pack(reply));
         ASSERT_TRUE(again) << again.error().what;
