@@ -22,7 +22,7 @@ constexpr JsonLimits kLimits{
 constexpr std::size_t kMaxMessage = 512;
 constexpr std::size_t kMaxReason = 64;
 
-std::string text_at(const json& object, const char* key, std::size_t limit) {
+std::string clipped_at(const json& object, const char* key, std::size_t limit) {
     const auto member = object.is_object() ? object.find(key) : object.end();
     const auto* text = member != object.end() ? member->get_ptr<const std::string*>() : nullptr;
     return text != nullptr ? printable(std::string_view(*text).substr(0, limit)) : "";
@@ -54,8 +54,8 @@ Code code_of(int status, std::string_view reason) {
 }
 
 Failure failure_of(std::string_view what, int status, const json& said) {
-    Failure failure{.status = status, .reason = text_at(said, "reason", kMaxReason)};
-    const std::string message = text_at(said, "message", kMaxMessage);
+    Failure failure{.status = status, .reason = clipped_at(said, "reason", kMaxReason)};
+    const std::string message = clipped_at(said, "message", kMaxMessage);
     failure.error = {code_of(status, failure.reason),
                      fmt::format("{}: the server answered {}: {}", what, status,
                                  message.empty() ? "no message" : message)};

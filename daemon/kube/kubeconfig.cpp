@@ -33,7 +33,7 @@ bool is_absent(const json& value) {
 }
 
 /// A text; empty where it is not there.
-Result<std::string> text_at(const json& object, std::string_view key, std::string_view place) {
+Result<std::string> scalar_at(const json& object, std::string_view key, std::string_view place) {
     const auto member = object.find(std::string(key));
     if (member == object.end() || is_absent(*member)) return "";
     const auto* text = member->get_ptr<const std::string*>();
@@ -42,7 +42,7 @@ Result<std::string> text_at(const json& object, std::string_view key, std::strin
 }
 
 Result<std::string> bytes_at(const json& object, std::string_view key, std::string_view place) {
-    auto text = text_at(object, key, place);
+    auto text = scalar_at(object, key, place);
     if (!text) return text;
     auto bytes = from_base64(*text);
     wipe(*text);
@@ -85,7 +85,7 @@ Result<const json*> named(const json& root, const char* list, const char* kind,
 /// What `key` of the context names in `list`.
 Result<const json*> referenced(const json& root, const json& context, const char* list,
                                const char* key) {
-    auto name = text_at(context, key, "context");
+    auto name = scalar_at(context, key, "context");
     if (!name) return std::unexpected(name.error());
     if (name->empty()) return refused(fmt::format("context.{}", key), "is missing");
     return named(root, list, key, *name);
@@ -93,16 +93,16 @@ Result<const json*> referenced(const json& root, const json& context, const char
 
 Result<> read_cluster(const json& cluster, Access& access) {
     if (auto checked = refuse_any(cluster, kRefusedOfCluster, "cluster"); !checked) return checked;
-    auto insecure = text_at(cluster, "insecure-skip-tls-verify", "cluster");
+    auto insecure = scalar_at(cluster, "insecure-skip-tls-verify", "cluster");
     if (!insecure || (!insecure->empty() && *insecure != "false")) {
         return refused("cluster.insecure-skip-tls-verify", "the server is always verified");
     }
-    auto server = text_at(cluster, "server", "cluster");
+    auto server = scalar_at(cluster, "server", "cluster");
     if (!server) return std::unexpected(server.error());
     auto url = read_server_url(*server);
     if (!url) return refused("cluster.server", url.error().what);
     access.server = url->text();
-    auto name = text_at(cluster, "tls-server-name", "cluster");
+    auto name = scalar_at(cluster, "tls-server-name", "cluster");
     if (!name) return std::unexpected(name.error());
     access.server_name = std::move(*name);
     auto ca = bytes_at(cluster, "certificate-authority-data", "cluster");
@@ -113,7 +113,7 @@ Result<> read_cluster(const json& cluster, Access& access) {
 
 Result<> read_user(const json& user, Access& access) {
     if (auto checked = refuse_any(user, kRefusedOfUser, "user"); !checked) return checked;
-    auto token = text_at(user, "token", "user");
+    auto token = scalar_at(user, "token", "user");
     if (!token) return std::unexpected(token.error());
     access.token = Secret(std::move(*token));
     auto certificate = bytes_at(user, "client-certificate-data", "user");
@@ -137,7 +137,7 @@ Result<Access> access_from_kubeconfig(std::string_view yaml) {
     const auto root = json_from_yaml(yaml);
     if (!root) return during("kubeconfig", root.error());
     if (!root->is_object()) return refused("document", "expected a mapping");
-    const auto current = text_at(*root, "current-context", "document");
+    const auto current = scalar_at(*root, "current-context", "document");
     if (!current) return std::unexpected(current.error());
     const auto context = named(*root, "contexts", "context", *current);
     if (!context) return std::unexpected(context.error());

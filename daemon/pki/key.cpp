@@ -13,7 +13,7 @@ namespace kubexm::pki {
 
 namespace {
 
-constexpr std::size_t kMaxPem = std::size_t{16} * 1024;  // one of P-256 has 240 bytes
+constexpr std::size_t kMaxKey = std::size_t{16} * 1024;  // one of P-256 has 240 bytes
 // A point that is not compressed, on a curve that is named: the one form that every reader takes.
 constexpr std::size_t kPublicKeyBytes = 91;
 
@@ -69,7 +69,7 @@ Result<Key> Key::from_pem(std::string_view pem) {
         return fail(Code::invalid,
                     "expected an unencrypted private key of P-256 in PEM (PKCS#8 or SEC 1)");
     };
-    if (pem.size() > kMaxPem) return refused();
+    if (pem.size() > kMaxKey) return refused();
     const Bio bio = reading(pem);
     if (!bio) return openssl_failed("reading a key");
     PrivateKey key(::PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr));

@@ -13,7 +13,7 @@ namespace kubexm::hands::journal {
 
 namespace {
 
-constexpr mode_t kOwnerOnly = 0600;
+constexpr mode_t kOwnersFile = 0600;
 
 struct CloseDirectory {
     void operator()(DIR* stream) const { ::closedir(stream); }
@@ -59,7 +59,7 @@ Result<std::vector<std::string>> Directory::entries() const {
 
 Result<Fd> Directory::create(const std::string& name) const {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    Fd fd{::openat(fd_.get(), name.c_str(), flags, kOwnerOnly)};
+    Fd fd{::openat(fd_.get(), name.c_str(), flags, kOwnersFile)};
     if (!fd) return from_errno("create", path_of(name));
     return fd;
 }

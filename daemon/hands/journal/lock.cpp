@@ -18,7 +18,7 @@ namespace kubexm::hands::journal {
 namespace {
 
 constexpr const char* kLockFile = "journal.lock";
-constexpr mode_t kOwnerOnly = 0600;
+constexpr mode_t kOwnersLock = 0600;
 
 /// Who the file says holds it, for a message.
 std::string holder(int fd) {
@@ -41,7 +41,7 @@ void sign(int fd) {
 
 Result<ProcessLock> ProcessLock::take(const Directory& directory) {
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-    Fd fd{::openat(directory.fd(), kLockFile, flags, kOwnerOnly)};
+    Fd fd{::openat(directory.fd(), kLockFile, flags, kOwnersLock)};
     if (!fd) return from_errno("open", directory.path_of(kLockFile));
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
         sign(fd.get());

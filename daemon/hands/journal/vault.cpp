@@ -21,7 +21,7 @@ using namespace journal;
 
 namespace {
 
-constexpr mode_t kOwnerOnly = 0700;
+constexpr mode_t kOwnersDirectory = 0700;
 constexpr std::size_t kDigestSize = 64;
 constexpr const char* kUnfinished = "unfinished";  // one thread: one at a time
 
@@ -39,7 +39,7 @@ std::unexpected<Error> no_digest(std::string_view name) {
 }
 
 Result<> make_directory(const std::string& path) {
-    if (::mkdir(path.c_str(), kOwnerOnly) != 0) {
+    if (::mkdir(path.c_str(), kOwnersDirectory) != 0) {
         if (errno == EEXIST) return {};
         return from_errno("make directory", path);
     }
@@ -56,8 +56,8 @@ Result<> make_private(const Directory& directory) {
         return fail(Code::denied, fmt::format("{}: expected to belong to uid {}, belongs to {}",
                                               directory.path(), ::geteuid(), status.st_uid));
     }
-    if ((status.st_mode & ALLPERMS) == kOwnerOnly) return {};
-    if (::fchmod(directory.fd(), kOwnerOnly) == 0) return {};
+    if ((status.st_mode & ALLPERMS) == kOwnersDirectory) return {};
+    if (::fchmod(directory.fd(), kOwnersDirectory) == 0) return {};
     return from_errno("make private", directory.path());
 }
 

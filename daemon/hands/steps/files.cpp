@@ -11,7 +11,7 @@ namespace kubexm::hands::kinds {
 
 namespace {
 
-constexpr std::uint64_t kMaxContent = std::uint64_t{4} << 20U;
+constexpr std::uint64_t kMaxData = std::uint64_t{4} << 20U;
 constexpr std::size_t kMaxDiffed = std::size_t{256} << 10U;
 
 struct Wanted {
@@ -65,7 +65,7 @@ Result<> file_apply(Context& context, const Step& step) {
     }
     auto blob = context.vault.open_blob(want->digest);
     if (!blob) return during("content of " + want->path, blob.error());
-    return replace_file_from(context.root, want->path, blob->get(), want->digest, kMaxContent,
+    return replace_file_from(context.root, want->path, blob->get(), want->digest, kMaxData,
                              want->attributes);
 }
 

@@ -11,7 +11,7 @@ namespace kubexm::hands::kinds {
 
 namespace {
 
-constexpr std::uint64_t kMaxContent = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMaxKept = std::uint64_t{64} << 20U;
 
 std::string to_hex(const std::string& bytes) {
     std::string hex;
@@ -63,7 +63,7 @@ Result<> keep_content(Context& context, const std::string& path, const std::stri
     if (context.vault.has(digest)) return {};
     auto file = open_file(context.root, path);
     if (!file) return std::unexpected(file.error());
-    return context.vault.keep(file->get(), digest, kMaxContent);
+    return context.vault.keep(file->get(), digest, kMaxKept);
 }
 
 Result<std::string> remove_ours(Context& context, const std::string& path) {
@@ -88,8 +88,7 @@ Result<> restore_file(Context& context, const std::string& path, const PathImage
                       const Attributes& attributes) {
     auto blob = context.vault.open_blob(image.digest);
     if (!blob) return during("giving back " + path, blob.error());
-    return replace_file_from(context.root, path, blob->get(), image.digest, kMaxContent,
-                             attributes);
+    return replace_file_from(context.root, path, blob->get(), image.digest, kMaxKept, attributes);
 }
 
 PathImage image_of(const PathState& state) {

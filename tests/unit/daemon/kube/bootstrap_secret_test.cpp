@@ -18,7 +18,7 @@ using testing::Not;
 
 constexpr const char* kManagement = "https://10.0.0.1:6443";
 
-std::string kubeconfig(const std::string& server, const std::string& ca) {
+std::string kubeconfig_of(const std::string& server, const std::string& ca) {
     return "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
            "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
            "clusters: [{name: c, cluster: {server: '" +
@@ -37,15 +37,16 @@ Result<BootstrapMaterial> read(const std::map<std::string, std::string>& data) {
 }
 
 TEST(BootstrapSecret, ItsOwnCaGoesFirstThenTheKubeconfigsThenTheManagements) {
-    const std::string with = kubeconfig("https://10.0.0.9:6443", "kubeconfig's CA");
-    const std::string without = kubeconfig(kManagement, "");
+    const std::string with = kubeconfig_of("https://10.0.0.9:6443", "kubeconfig's CA");
+    const std::string without = kubeconfig_of(kManagement, "");
     EXPECT_EQ(read({{"bootstrap-kubeconfig", with}, {"ca.crt", "own CA"}})->access.ca, "own CA");
     EXPECT_EQ(read({{"bootstrap-kubeconfig", with}})->access.ca, "kubeconfig's CA");
     EXPECT_EQ(read({{"bootstrap-kubeconfig", without}})->access.ca, "management's CA");
 }
 
 TEST(BootstrapSecret, WithoutACaNobodyIsAsked) {
-    const auto material = read({{"bootstrap-kubeconfig", kubeconfig("https://10.0.0.9:6443", "")}});
+    const auto material =
+        read({{"bootstrap-kubeconfig", kubeconfig_of("https://10.0.0.9:6443", "")}});
     ASSERT_FALSE(material);
     EXPECT_EQ(material.error().code, Code::invalid);
     EXPECT_THAT(material.error().what, HasSubstr("10.0.0.9"));

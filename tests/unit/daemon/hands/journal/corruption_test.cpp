@@ -37,12 +37,12 @@ void fill(Journal& journal) {
     ASSERT_OK(journal.begin(plan_named("last"), 1));
 }
 
-constexpr Journal::Limits kLimits{.finished_plans = 8, .known_ids = 100, .audit_records = 10};
+constexpr Journal::Limits kFew{.finished_plans = 8, .known_ids = 100, .audit_records = 10};
 
 class Corruption : public testing::Test {
 protected:
     void SetUp() override {
-        auto journal = Journal::open(scratch_.path(), kLimits);
+        auto journal = Journal::open(scratch_.path(), kFew);
         ASSERT_TRUE(journal) << journal.error().what;
         fill(*journal);
         content_ = content_of(*journal);
@@ -57,7 +57,7 @@ protected:
             std::filesystem::remove(scratch_.file(std::string("journal.db") + suffix));
         }
         write_bytes(scratch_.file("journal.db"), bytes);
-        auto journal = Journal::open(scratch_.path(), kLimits);
+        auto journal = Journal::open(scratch_.path(), kFew);
         if (!journal) {
             EXPECT_EQ(journal.error().code, Code::corrupt) << journal.error().what;
             EXPECT_THAT(journal.error().what, HasSubstr("journal.db"));
@@ -168,7 +168,7 @@ TEST_F(Corruption, AFileOfTheWrongLengthIsFound) {
 }
 
 TEST_F(Corruption, IsFoundAlsoInAJournalThatIsOpen) {
-    auto journal = Journal::open(scratch_.path(), kLimits);
+    auto journal = Journal::open(scratch_.path(), kFew);
     ASSERT_TRUE(journal);
     ASSERT_OK(journal->verify());
     std::string bytes = good_;
@@ -200,7 +200,7 @@ TEST_P(Forged, JournalIsNotBelieved) {
     const FaultVfs fast;
     const Scratch scratch;
     {
-        auto journal = Journal::open(scratch.path(), kLimits);
+        auto journal = Journal::open(scratch.path(), kFew);
         ASSERT_TRUE(journal);
         fill(*journal);
     }
@@ -210,7 +210,7 @@ TEST_P(Forged, JournalIsNotBelieved) {
     ASSERT_EQ(::sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
         << ::sqlite3_errmsg(database);
     ASSERT_EQ(::sqlite3_close(database), SQLITE_OK);
-    const auto journal = Journal::open(scratch.path(), kLimits);
+    const auto journal = Journal::open(scratch.path(), kFew);
     ASSERT_FALSE(journal);
     EXPECT_EQ(journal.error().code, Code::corrupt);
     EXPECT_THAT(journal.error().what, HasSubstr(GetParam().because));
