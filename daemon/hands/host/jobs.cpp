@@ -19,6 +19,10 @@ constexpr const char* kEndsOfJobs =
     "type='signal',sender='org.freedesktop.systemd1',path='/org/freedesktop/systemd1',"
     "interface='org.freedesktop.systemd1.Manager',member='JobRemoved'";
 
+std::chrono::seconds whole_seconds_since(Clock::time_point begun) {
+    return std::chrono::floor<std::chrono::seconds>(Clock::now() - begun);
+}
+
 /// The result of `job`, where the signal tells its end.
 std::optional<std::string> end_told_by(const bus::Message& signal, const std::string& job) {
     std::uint32_t id = 0;
@@ -57,9 +61,10 @@ Result<std::string> JobWatch::end_of(const std::string& job, bus::Deadline deadl
         auto message = manager_->next(std::min(deadline, Clock::now() + kTellEvery));
         const bool goes_on =
             !message && message.error().code == Code::timeout && Clock::now() < deadline;
-        if (goes_on && on_wait_)
-            on_wait_(std::chrono::floor<std::chrono::seconds>(Clock::now() - begun));
-        if (goes_on) continue;
+        if (goes_on) {
+            if (on_wait_) on_wait_(whole_seconds_since(begun));
+            continue;
+        }
         if (!message) return std::unexpected(message.error());
         if (!manager_->is_signal(*message, "JobRemoved")) continue;
         if (auto result = end_told_by(*message, job)) return *std::move(result);
