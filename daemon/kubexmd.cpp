@@ -111,12 +111,12 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     if (!stop) return std::unexpected(stop.error());
     auto hup = loop->on_signal(SIGHUP, [&] { reload(options, settings); });
     if (!hup) return std::unexpected(hup.error());
-    if (auto fed = loop->feed_watchdog([] { return true; }); !fed) {
-        return std::unexpected(fed.error());
-    }
     auto server =
         http::Server::start(listen_of(settings.api), [&agent] { return (*agent)->snapshot(); });
     if (!server) return std::unexpected(server.error());
+    if (auto fed = loop->feed_watchdog([&server] { return (*server)->alive(); }); !fed) {
+        return std::unexpected(fed.error());
+    }
     (*agent)->start();
     return loop->run();
 }

@@ -20,6 +20,7 @@
 #include "api/http/listeners.hpp"
 #include "api/routes/routes.hpp"
 #include "daemon/base/log.hpp"
+#include "daemon/base/pulse.hpp"
 
 namespace kubexm::http {
 
@@ -30,6 +31,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMaxBody = std::size_t{64} * 1024;
 constexpr std::size_t kMaxPipelined = 8;
 constexpr auto kDrain = 1s;
+constexpr auto kLongestAnswer = 30s;  // from what is in memory: it takes a few milliseconds
 
 /// Blocks all signals of this thread, and so of those it starts, for as long as it lives.
 class SignalsBlocked {
@@ -110,6 +112,7 @@ public:
     }
 
     std::uint16_t port() const { return port_; }
+    bool alive() const { return pulse_.alive(kLongestAnswer); }
 
 private:
     void run() {
@@ -145,7 +148,10 @@ private:
         if (auto connection = request->getConnectionPtr().lock()) {
             connections_.on_request(connection);
         }
-        return response_of(api::answer(request_of(request), *source_()));
+        pulse_.beat();
+        auto response = response_of(api::answer(request_of(request), *source_()));
+        pulse_.rest();
+        return response;
     }
 
     void on_empty() {
@@ -184,6 +190,7 @@ private:
     std::uint16_t port_;
     std::string socket_;
     Source source_;
+    Pulse pulse_;
     bool draining_ = false;  // I/O thread
     Connections connections_{[this] { on_empty(); }};
     std::promise<void> listening_;
@@ -218,6 +225,8 @@ Server::~Server() { stop(); }
 void Server::stop() { impl_->stop(); }
 
 std::uint16_t Server::port() const { return impl_->port(); }
+
+bool Server::alive() const { return impl_->alive(); }
 
 }  // namespace kubexm::http
 

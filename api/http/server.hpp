@@ -40,6 +40,9 @@ public:
 
     std::uint16_t port() const;
 
+    /// False: an answer takes longer than any may. Any thread.
+    bool alive() const;
+
 private:
     class Impl;
     explicit Server(std::unique_ptr<Impl> impl);

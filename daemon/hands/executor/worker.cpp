@@ -53,19 +53,11 @@ bool Worker::take_look(Look& look) {
 }
 
 void Worker::serve_looks() {
-    beat(true);
-    for (Look look; take_look(look); beat(true)) look();
+    pulse_.beat();
+    for (Look look; take_look(look); pulse_.beat()) look();
 }
 
-void Worker::beat(bool busy) {
-    busy_since_ = busy ? std::chrono::steady_clock::now().time_since_epoch().count() : 0;
-}
-
-bool Worker::alive() const {
-    const std::chrono::steady_clock::duration since(busy_since_.load());
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return since.count() == 0 || now - since < kLongestWork;
-}
+bool Worker::alive() const { return pulse_.alive(kLongestWork); }
 
 void Worker::run(const std::stop_token& end) {
     while (!end.stop_requested()) {
@@ -74,7 +66,7 @@ void Worker::run(const std::stop_token& end) {
         Stop stop{{}, end};
         {
             std::unique_lock lock(mutex_);
-            beat(false);
+            pulse_.rest();
             changed_.wait(lock, end, [this] { return !looks_.empty() || !plans_.empty(); });
             if (end.stop_requested() || !looks_.empty()) continue;
             next = std::move(plans_.front());
@@ -82,7 +74,7 @@ void Worker::run(const std::stop_token& end) {
             plan_stop_ = {};
             stop.cancel = plan_stop_.get_token();
         }
-        beat(true);
+        pulse_.beat();
         next(stop);
     }
 }

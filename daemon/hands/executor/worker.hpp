@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -9,6 +7,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "daemon/base/pulse.hpp"
 #include "daemon/hands/executor/stop.hpp"
 
 namespace kubexm::hands {
@@ -47,15 +46,14 @@ public:
 private:
     void run(const std::stop_token& end);
     bool take_look(Look& look);
-    void beat(bool busy);
 
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::deque<Look> looks_;
     std::deque<Plan> plans_;
     std::stop_source plan_stop_;
-    std::atomic<std::chrono::steady_clock::rep> busy_since_ = 0;  // 0: waits for work
-    std::jthread thread_;                                         // last: it uses everything above
+    Pulse pulse_;
+    std::jthread thread_;  // last: it uses everything above
 };
 
 }  // namespace kubexm::hands
