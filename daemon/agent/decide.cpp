@@ -45,7 +45,7 @@ Decision decide_for(const model::HostRecord& host, const HandsState& hands,
     }
     if (host.join_mode != "tlsBootstrap") {
         return {
-            Move::wait, owner, std::string(kJoinModeNotAvailable),
+            Move::refuse, owner, "JoinModeNotAvailable",
             fmt::format("joinMode {} is not available yet, only tlsBootstrap: nothing was changed "
                         "on the host",
                         host.join_mode.empty() ? "kubeadm" : host.join_mode)};
@@ -69,7 +69,10 @@ Decision decide(const model::HostRecord& host, const HandsState& hands) {
     const std::string present = present_owner(hands);
     if (host.paused) return {Move::leave_alone, present, "", ""};
     if (host.release_asked) return {Move::release, present, "", ""};
-    if (!host.problem.empty()) return hold(present, host.problem);
+    if (!host.problem.empty()) {
+        if (present.empty()) return {Move::refuse, "", "InvalidAssignment", host.problem};
+        return hold(present, host.problem);
+    }
     if (!host.machine) {
         if (present.empty()) return wait_for_machine(host);
         return hold(

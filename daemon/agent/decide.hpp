@@ -24,6 +24,7 @@ struct HandsState {
 enum class Move {
     leave_alone,  // paused
     wait,         // nothing to do until the management cluster says more
+    refuse,       // what it asks cannot be done here, and nothing is done
     hold,         // what it says does not fit what is here: nothing is changed, a person is asked
     join,         // make or finish the node
     tend,         // the node is made: look after it
@@ -44,8 +45,6 @@ struct Decision {
 inline constexpr std::string_view kOwnerPrefix = "machine-";
 std::string owner_of(const model::Reference& machine);
 
-inline constexpr std::string_view kJoinModeNotAvailable = "JoinModeNotAvailable";
-
 /// Pure. Destroys on an explicit order only: a machine reference that vanished or changed is not
 /// one.
 Decision decide(const model::HostRecord& host, const HandsState& hands);
@@ -56,9 +55,10 @@ namespace kubexm {
 
 template <>
 struct Names<agent::Move> {
-    static constexpr std::array<std::pair<agent::Move, std::string_view>, 6> kAll{{
+    static constexpr std::array<std::pair<agent::Move, std::string_view>, 7> kAll{{
         {agent::Move::leave_alone, "leave alone"},
         {agent::Move::wait, "wait"},
+        {agent::Move::refuse, "refuse"},
         {agent::Move::hold, "hold"},
         {agent::Move::join, "join"},
         {agent::Move::tend, "tend"},

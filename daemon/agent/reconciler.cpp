@@ -32,8 +32,9 @@ Phase phase_of(const Decision& decision) {
         case Move::leave_alone:
             return Phase::paused;
         case Move::wait:
-            if (decision.owner.empty()) return Phase::waiting;
-            return decision.reason == kJoinModeNotAvailable ? Phase::failed : Phase::joining;
+            return decision.owner.empty() ? Phase::waiting : Phase::joining;
+        case Move::refuse:
+            return Phase::failed;
         case Move::hold:
             return Phase::held;
         case Move::join:
@@ -160,9 +161,10 @@ void Reconciler::show(const Decision& decision) {
         now.assignment = assignment_of(*host_);
     });
     show_hold(decision);
-    if (decision.move == Move::wait && !decision.reason.empty()) {
-        reporter_.set(is_false(kBootstrapped, "Info", decision.reason, decision.message));
-    }
+    if (decision.move != Move::wait && decision.move != Move::refuse) return;
+    const bool calm = decision.move == Move::wait;
+    reporter_.set(
+        is_false(kBootstrapped, calm ? "Info" : "Warning", decision.reason, decision.message));
 }
 
 /// Apart from how the node is, which may run well while its orders do not fit.

@@ -63,8 +63,8 @@ TEST(Decide, SaysThatKubeadmModeIsNotThereYet) {
     for (const std::string mode : {"", "kubeadm", "magic"}) {
         model::HostRecord host = assigned();
         host.join_mode = mode;
-        EXPECT_EQ(decide(host, {}).move, Move::wait) << mode;
-        EXPECT_EQ(decide(host, {}).reason, kJoinModeNotAvailable) << mode;
+        EXPECT_EQ(decide(host, {}).move, Move::refuse) << mode;
+        EXPECT_EQ(decide(host, {}).reason, "JoinModeNotAvailable") << mode;
     }
 }
 
@@ -115,13 +115,13 @@ TEST(Decide, NothingIsWipedOnInference) {
     EXPECT_THAT(changed.message, HasSubstr("workers-2"));
 }
 
-TEST(Decide, WhatCannotBeReadIsHeldAndCanBeReleased) {
+TEST(Decide, WhatCannotBeReadIsRefusedOrHeldAndCanBeReleased) {
     model::HostRecord host = assigned();
     host.problem = "spec.taints[0].effect: expected NoSchedule";
-    for (const HandsState& hands : {HandsState{}, with_node_for("machine-u1")}) {
-        EXPECT_EQ(decide(host, hands).move, Move::hold);
-        EXPECT_EQ(decide(host, hands).message, host.problem);
-    }
+    EXPECT_EQ(decide(host, {}).move, Move::refuse);
+    EXPECT_EQ(decide(host, {}).message, host.problem);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::hold);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).message, host.problem);
     host.release_asked = true;
     EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::release);
 }
