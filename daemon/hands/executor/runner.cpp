@@ -165,15 +165,19 @@ Result<> Runner::remember(Context& context, const PlanRecord& record, const mode
                                     .plan_id = record.id});
 }
 
+Context Runner::new_context() {
+    return {parts_.root,
+            parts_.systemd,
+            parts_.vault,
+            std::chrono::steady_clock::now() + kStepDeadline,
+            {},
+            parts_.allow.links,
+            [this](const std::string& how_far) { tell_progress(how_far); }};
+}
+
 /// A step that was interrupted may or may not have been applied: it counts as not applied.
 Result<Context> Runner::context_for(const model::Step& step, bool resumed) {
-    Context context{parts_.root,
-                    parts_.systemd,
-                    parts_.vault,
-                    std::chrono::steady_clock::now() + kStepDeadline,
-                    {},
-                    parts_.allow.links,
-                    [this](const std::string& how_far) { tell_progress(how_far); }};
+    Context context = new_context();
     if (resumed) return context;
     auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
     if (!entry) return std::unexpected(entry.error());
@@ -206,13 +210,8 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
     auto image = image_from_json(entry.pre_image);
     if (!image) return std::unexpected(image.error());
     const std::string text = "take back: " + model::text_of(*step);
-    Context context{parts_.root,
-                    parts_.systemd,
-                    parts_.vault,
-                    std::chrono::steady_clock::now() + kStepDeadline,
-                    *step,
-                    parts_.allow.links,
-                    [this](const std::string& how_far) { tell_progress(how_far); }};
+    Context context = new_context();
+    context.previous = *step;
     begin_progress(record, index, text);
     crash_point(model::type_of(*step), entry.sequence);
     auto stays = take_back(context, *step, *image);

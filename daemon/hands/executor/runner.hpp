@@ -66,6 +66,7 @@ private:
                       std::uint32_t index);
     Result<> take_back_entry(const PlanRecord& record, const LedgerEntry& entry,
                              std::uint32_t index);
+    Context new_context();
     Result<Context> context_for(const model::Step& step, bool resumed);
     Result<PlanState> stopped(const PlanRecord& record, const Stop& stop);
     Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view error);

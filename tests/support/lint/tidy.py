@@ -4,7 +4,7 @@
 
 MODE is "style", every check of .clang-tidy over the files of the TSan build, which compiles several at once: most of
 the time goes into the headers of libraries, once for all of them then; or "paths", clang's analyzer over each file
-alone, which takes an hour without a cache.
+alone, which takes several times as long.
 
 A file's key is a digest of its text, the text of every file of ours it includes (as the build recorded them), its
 compiler flags, the list of checks and clang-tidy's version.
