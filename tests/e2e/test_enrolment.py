@@ -20,12 +20,21 @@ def cluster():
         yield running
 
 
+def main_pid(node) -> str:
+    return node.run(["systemctl", "show", "-P", "MainPID", "kubexmd"]).stdout.strip()
+
+
 def test_whoever_waits_for_approval_says_so_and_how(cluster, node):
     host = Host(node, TREE)
     host.enrol(cluster)
     said = host.wait("the wait for approval", lambda: host.condition("CertificateIssued"))
     assert (said["status"], said["reason"]) == ("False", "WaitingForApproval")
     assert host.phase() == "enrolling" and not host.status()["certificates"]
+    killed = main_pid(node)
+    node.run(["systemctl", "kill", "--signal=KILL", "kubexmd"])
+    host.wait("the next process", lambda: main_pid(node) not in ("0", killed))
+    again = host.wait("the wait for approval again", lambda: host.condition("CertificateIssued"))
+    assert again["message"] == said["message"], "whoever is killed asks for nothing new"
     command = said["message"].split("kubectl ")[1].split()
     cluster.kubectl(*command)
     certificates = host.wait("a certificate", lambda: host.status().get("certificates"))
