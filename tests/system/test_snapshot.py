@@ -9,7 +9,7 @@ import pytest
 
 from testbed import image, nspawn, snapshot
 from testbed.node import Node
-from testbed.snapshot import ignore
+from testbed.snapshot import ignore, system
 
 QUIET_SECONDS = 180 if os.environ.get("KUBEXM_TEST_DEEP") else 3
 
@@ -206,3 +206,9 @@ def test_an_entry_hides_what_it_says_and_no_more(tmp_path: Path) -> None:
     assert taken.of("file").keys() == {"/var/a", "/var/a/sub/kept", "/var/b", "/var/bb"}
     assert taken.of("file")["/var/b"] == {"mode": "0644"} and "size" in taken.of("file")["/var/bb"]
     assert taken.of("unit")
+
+
+def test_a_process_counts_when_it_stays_what_it_is() -> None:
+    at_first = {1: "systemd in init.scope", 7: "systemd in init.scope", 8: "systemd in init.scope", 9: "sleep in a.service"}
+    at_last = {1: "systemd in init.scope", 7: "(sd-close) in init.scope", 9: "sleep in a.service", 10: "ip in b.service"}
+    assert system.lasting(at_first, at_last) == {"systemd in init.scope": {"count": "1"}, "sleep in a.service": {"count": "1"}}

@@ -62,11 +62,17 @@ def cgroups(node: str) -> dict[str, Facts]:
     return {f"{hierarchy}:{path}": {} for hierarchy, path, _ in _groups(node)}
 
 
-def processes(node: str) -> dict[str, Facts]:
-    """How many of which program run in which unit; process ids come and go."""
+def processes(node: str) -> dict[int, str]:
+    """Which program runs in which unit, by process id."""
     all_of_them = "unified" if nspawn.UNIFIED.exists() else "systemd"
-    found = Counter(f"{program} in {path}" for hierarchy, path, directory in _groups(node)
-                    if hierarchy == all_of_them for program in _programs(directory))
+    return {pid: f"{program} in {path}" for hierarchy, path, directory in _groups(node)
+            if hierarchy == all_of_them for pid, program in _programs(directory)}
+
+
+def lasting(earlier: dict[int, str], later: dict[int, str]) -> dict[str, Facts]:
+    """How many of which program in which unit were seen twice: process ids come and go, and so do PID 1's helpers,
+    which bear its name until they have taken one of their own."""
+    found = Counter(name for pid, name in earlier.items() if later.get(pid) == name)
     return {name: {"count": str(count)} for name, count in found.items()}
 
 
@@ -78,12 +84,17 @@ def _groups(node: str) -> Iterator[tuple[str, str, Path]]:
             yield hierarchy, directory.removeprefix(str(top)) or "/", Path(directory)
 
 
-def _programs(group: Path) -> Iterator[str]:
-    for pid in (group / "cgroup.procs").read_text().split():
-        try:
-            yield Path(f"/proc/{pid}/comm").read_text().strip()
-        except OSError:  # it ended
-            continue
+def _programs(group: Path) -> Iterator[tuple[int, str]]:
+    for pid in _text_of(group / "cgroup.procs").split():
+        if program := _text_of(Path(f"/proc/{pid}/comm")).strip():
+            yield int(pid), program
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # the process or the whole group ended
+        return ""
 
 
 def _colon_separated(path: Path) -> list[list[str]]:

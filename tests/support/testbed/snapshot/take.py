@@ -17,13 +17,14 @@ def take(name: str, leader: int, image: Path, run_script: Callable[[str], str]) 
     started = time.monotonic()
     ignored = ignore.load()
     taken = Snapshot(name)
-    taken.add("process", system.processes(name))  # before this very snapshot starts some
+    at_first = system.processes(name)  # before this very snapshot starts some
     root = Path(f"/proc/{leader}/root")
     with ThreadPoolExecutor(1) as beside:
         printed = beside.submit(run_script, _COLLECT)
         taken.add("file", files.walk(root, image, ignored.is_tree))
         _add_what_tools_print(taken, _sections(printed.result()))
     _add_what_is_seen_from_outside(taken, root, leader)
+    taken.add("process", system.lasting(at_first, system.processes(name)))
     ignored.apply(taken)
     print(f"  snapshot of {name} taken in {time.monotonic() - started:.2f} s", file=sys.stderr, flush=True)
     return taken
