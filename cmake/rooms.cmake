@@ -27,10 +27,10 @@ function(kubexm_room_links ROOM OUT_ROOMS OUT_THIRD_PARTY)
     message(FATAL_ERROR "${ROOM} has no line in cmake/rooms.txt")
 endfunction()
 
-option(KUBEXM_TOGETHER "Compile several files of a room at once" OFF)
+option(KUBEXM_TOGETHER "Compile several files of a room at once" ON)
 
-# The files themselves, or files that include eight of them each. Those name them by their paths from the top: they are
-# the same in every checkout, so that a compiler's cache knows them.
+# Files that include eight of a room's each: most of a compilation is reading headers, and they are read once then.
+# They name them by their paths from the top, the same in every checkout, so that a compiler's cache knows them.
 function(kubexm_sources OUT)
     if(NOT KUBEXM_TOGETHER)
         set(${OUT} ${ARGN} PARENT_SCOPE)
