@@ -13,9 +13,11 @@
 #include "daemon/agent/instance.hpp"
 #include "daemon/agent/status_line.hpp"
 #include "daemon/base/log.hpp"
+#include "daemon/base/memory.hpp"
 #include "daemon/base/options.hpp"
 #include "daemon/base/version.hpp"
 #include "daemon/config/config.hpp"
+#include "daemon/loop/rest.hpp"
 
 namespace {
 
@@ -54,7 +56,7 @@ std::string bootstrap_kubeconfig(const config::Config& settings) {
     return credentials == nullptr ? "" : fmt::format("{}/bootstrap-kubeconfig", credentials);
 }
 
-agent::Agent::Options options_of(const config::Config& settings) {
+agent::Agent::Options options_of(const config::Config& settings, Rest& rest) {
     return {.program = fmt::format("kubexmd {}", kVersion),
             .version = std::string(kVersion),
             .hands_socket = settings.hands.socket,
@@ -64,7 +66,11 @@ agent::Agent::Options options_of(const config::Config& settings) {
             .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
             // Ready in any case: the hands may be busy with a step for minutes, or need a person.
             .on_ready = [] { notify_systemd("READY=1"); },
-            .on_change = say};
+            .on_change =
+                [&rest](const model::Snapshot& snapshot) {
+                    rest.stir();
+                    say(snapshot);
+                }};
 }
 
 bool same_but_log(config::Config a, const config::Config& b) {
@@ -102,7 +108,8 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     if (!only) return std::unexpected(only.error());
     auto loop = Loop::create();
     if (!loop) return std::unexpected(loop.error());
-    auto agent = agent::Agent::create(*loop, options_of(settings));
+    Rest rest(*loop, give_back_memory);
+    auto agent = agent::Agent::create(*loop, options_of(settings, rest));
     if (!agent) return std::unexpected(agent.error());
     auto stop = loop->on_signal(SIGTERM, [&loop] {
         notify_systemd("STOPPING=1");

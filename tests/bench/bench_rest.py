@@ -14,6 +14,7 @@ from testbed.node import Node
 BARE = Path(__file__).resolve().parents[2] / "build/release/tests/bench/bare"
 OURS = {"kubexmd": "usr/bin/kubexmd", "kubexm-hands": "usr/libexec/kubexm/kubexm-hands"}
 BARE_UNIT = "[Service]\nType=notify\nNotifyAccess=all\nExecStart=/usr/local/bin/bare\n"
+QUIET = 10  # seconds after a plan; by then a process is at rest
 PLAN = {"id": "bench", "owner": "bench",
         "steps": [{"type": "sysctl", "with": {"key": "net.ipv4.ip_forward", "value": "1"}}]}
 
@@ -76,6 +77,7 @@ def main() -> None:
         node.run(["kubexmctl", "apply", "/run/plan.json"])
         waiting.until("kubexmd is connected", lambda: "The hands answer" in node.run(
             ["systemctl", "show", "-P", "StatusText", "kubexmd"]).stdout, 20)
+        time.sleep(QUIET)  # nobody may ask: that would wake them
         memory = {unit: pss(node, unit) for unit in (*OURS, "bare")}
         *ours, bare = wakeups_per_minute(node, [*OURS, "bare"], rounds(quick=120, deep=600))
     show("rest", {

@@ -101,6 +101,7 @@ void Service::begin_events(const std::string& plan_id) {
 }
 
 void Service::on_health(const Result<>& outcome) {
+    rest_.stir();
     options_.on_health(outcome);
     retry_.reset();
     if (outcome) {

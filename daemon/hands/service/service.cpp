@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "daemon/base/memory.hpp"
 #include "daemon/base/overloaded.hpp"
 #include "daemon/hands/service/plan_log.hpp"
 #include "daemon/hands/service/replies.hpp"
@@ -20,7 +21,11 @@ constexpr std::ptrdiff_t kMaxSessionsOfUser = 16;
 }  // namespace
 
 Service::Service(Loop& loop, Worker& worker, Executor& executor, Options options)
-    : loop_(loop), worker_(worker), executor_(executor), options_(std::move(options)) {}
+    : loop_(loop),
+      worker_(worker),
+      executor_(executor),
+      options_(std::move(options)),
+      rest_(loop, give_back_memory) {}
 
 Result<> Service::listen(Fd socket) {
     socket_ = std::move(socket);
@@ -111,6 +116,7 @@ void Service::on_report(const wire::StepEvent& event) {
 }
 
 void Service::on_end(const wire::PlanSummary& summary) {
+    rest_.stir();
     current_end_ = summary;
     say_status(
         fmt::format("Ready for plans. The last one, {}, is {}.", summary.plan_id, summary.state));

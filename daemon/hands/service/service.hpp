@@ -11,6 +11,7 @@
 #include "daemon/hands/executor/worker.hpp"
 #include "daemon/hands/service/session.hpp"
 #include "daemon/loop/loop.hpp"
+#include "daemon/loop/rest.hpp"
 
 namespace kubexm::hands {
 
@@ -85,6 +86,7 @@ private:
     std::optional<wire::PlanSummary> current_end_;
     Loop::Handle retry_;
     std::chrono::milliseconds retry_delay_{};
+    Rest rest_;
 };
 
 inline Caller caller_of(const Session& session) { return {session.peer().uid, session.peer().pid}; }
