@@ -89,12 +89,14 @@ enum class KubeconfigUser { kubelet, kube_proxy };
 struct Kubeconfig {
     static constexpr std::string_view kType = "kubeconfig";
     KubeconfigUser user = KubeconfigUser::kubelet;
-    std::string server;  // "https://10.0.0.1:6443"
+    std::string server;         // "https://10.0.0.1:6443"
+    std::string server_name{};  // of the server's certificate, where that is another
 
     bool operator==(const Kubeconfig&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("user", self.user);
         visit("server", self.server);
+        visit("server_name", self.server_name);
     }
 };
 

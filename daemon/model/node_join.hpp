@@ -25,6 +25,7 @@ struct NodeJoin {
     std::string node_name;
     std::string provider_id;
     std::string server;
+    std::string server_name;  // of its certificate, where that is another
     std::uint32_t minor = 0;  // 34 for Kubernetes 1.34
     std::string ca_digest;
     std::string certificate_digest;  // of certificate and key in one PEM

@@ -102,7 +102,7 @@ std::vector<Step> kubelet_files(const NodeJoin& join) {
         RenderedFile{KubeletConfiguration{join.minor, wishes.cgroup_driver, wishes.cluster_dns,
                                           wishes.cluster_domain, wishes.fail_swap_on,
                                           /*fail_cgroup_v1=*/false, wishes.max_pods}},
-        RenderedFile{Kubeconfig{KubeconfigUser::kubelet, join.server}},
+        RenderedFile{Kubeconfig{KubeconfigUser::kubelet, join.server, join.server_name}},
         RenderedFile{KubeletService{join.node_name, /*node_ip=*/"", join.provider_id,
                                     labels_for_kubelet(join.labels), join.taints}},
     };

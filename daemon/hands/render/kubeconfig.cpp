@@ -24,12 +24,15 @@ const char* client_pair(model::KubeconfigUser user) {
     return "";
 }
 
-void emit_cluster(YAML::Emitter& out, const std::string& server) {
+void emit_cluster(YAML::Emitter& out, const model::Kubeconfig& kubeconfig) {
     out << "clusters" << YAML::BeginSeq << YAML::BeginMap;
     out << "name" << kCluster;
     out << "cluster" << YAML::BeginMap;
     out << "certificate-authority" << kClusterCa;
-    out << "server" << YAML::DoubleQuoted << server;
+    out << "server" << YAML::DoubleQuoted << kubeconfig.server;
+    if (!kubeconfig.server_name.empty()) {
+        out << "tls-server-name" << YAML::DoubleQuoted << kubeconfig.server_name;
+    }
     out << YAML::EndMap << YAML::EndMap << YAML::EndSeq;
 }
 
@@ -57,12 +60,13 @@ void emit_context(YAML::Emitter& out) {
 Result<std::string> content_of(const model::Kubeconfig& kubeconfig) {
     Validation validation;
     validation.text("server", kubeconfig.server, kServerUrl);
+    validation.optional_text("server_name", kubeconfig.server_name, kDnsName);
     if (!validation.outcome()) return std::unexpected(validation.outcome().error());
     YAML::Emitter out;
     out << YAML::BeginMap;
     out << "apiVersion" << "v1";
     out << "kind" << "Config";
-    emit_cluster(out, kubeconfig.server);
+    emit_cluster(out, kubeconfig);
     emit_user(out, client_pair(kubeconfig.user));
     emit_context(out);
     out << YAML::EndMap;

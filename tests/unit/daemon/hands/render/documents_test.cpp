@@ -169,8 +169,18 @@ TEST(Kubeconfig, IsReadBackAsItWasMeant) {
     EXPECT_FALSE(file["clusters"][0]["cluster"]["insecure-skip-tls-verify"]);
 }
 
+TEST(Kubeconfig, TellsKubeletTheNameOfTheServersCertificate) {
+    Kubeconfig wanted{KubeconfigUser::kubelet, "https://10.0.0.1:6443", "kubernetes.default.svc"};
+    const YAML::Node file = YAML::Load(content(wanted));
+    EXPECT_EQ(file["clusters"][0]["cluster"]["tls-server-name"].as<std::string>(),
+              "kubernetes.default.svc");
+    wanted.server_name = "a\nb";
+    EXPECT_THAT(refusal(wanted), HasSubstr("server_name: expected a DNS name"));
+}
+
 TEST(Kubeconfig, NamesFilesSoThatRenewalNeedsNoRestart) {
     const YAML::Node file = YAML::Load(content(Kubeconfig{KubeconfigUser::kubelet, "https://a"}));
+    EXPECT_FALSE(file["clusters"][0]["cluster"]["tls-server-name"]);
     const YAML::Node user = file["users"][0]["user"];
     EXPECT_EQ(user["client-certificate"].as<std::string>(),
               "/var/lib/kubelet/pki/kubelet-client-current.pem");
