@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,7 @@ public:
         std::vector<std::string> usages;
         std::function<std::string(const pki::Key&)> name;
         std::string advice;  // for a person, where the server does not know who asks
+        std::optional<std::chrono::seconds> lifetime{};
     };
     using Done = std::move_only_function<void(Result<Credential>)>;
 
@@ -43,7 +46,6 @@ public:
     void start();
 
 private:
-    Result<> take_key();
     void post();
     void await();
     void refuse(const kube::Failure& failure);

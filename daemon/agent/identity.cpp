@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 constexpr const char* kAccessFile = "management.kubeconfig";
 constexpr std::string_view kNone = "none";  // kubexmd.service says so where root has put no file
 constexpr const char* kPendingKey = "management.key";
+constexpr std::chrono::hours kLifetime{365 * 24};  // as the provider's own agent asks for
 
 std::chrono::sys_seconds now() {
     return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -30,7 +31,8 @@ CertificateOrder::Wish wish_for(const std::string& host) {
             .name = [host](const pki::Key& key) { return pki::host_request_name(key, host); },
             .advice =
                 "Is the token of the bootstrap kubeconfig still good? A new one goes to "
-                "/etc/kubexm/bootstrap-kubeconfig; then restart kubexmd"};
+                "/etc/kubexm/bootstrap-kubeconfig; then restart kubexmd",
+            .lifetime = kLifetime};
 }
 
 }  // namespace
@@ -45,15 +47,27 @@ void Identity::start() {
     auto kept = kept_access(world_.store, kAccessFile, now());
     if (!kept) {
         log::warning("the kept identity cannot be used: " + kept.error().what);
-        return renew();
+        return enrol();
     }
     std::optional<kube::Access>& access = *kept;
-    if (!access) return renew();
+    if (!access) return enrol();
     std::ignore = world_.store.remove(kPendingKey);  // for one who was killed before he could
     listener_.on_access(*std::move(access));
 }
 
 void Identity::renew() {
+    is_refused_ = true;
+    enrol();
+}
+
+void Identity::settle() {
+    is_refused_ = false;
+    retry_.reset();
+    order_.reset();
+}
+
+void Identity::enrol() {
+    retry_.reset();
     auto access = bootstrap_access();
     // A credential that systemd did not give us does not come later.
     if (!access && access.error().code == Code::not_found) {
@@ -99,14 +113,16 @@ void Identity::on_certificate(Result<Credential> credential) {
     if (!access) return try_again(access.error());
     std::ignore = world_.store.remove(kPendingKey);
     bootstrap_ = {};
+    is_refused_ = false;
     backoff_.reset();
     listener_.on_access(*std::move(access));
 }
 
-/// For ever: a server comes back, a token is made anew, a person approves.
+/// For ever: a server comes back, a token is made anew, a person approves, and what is kept but
+/// could not be read, or was too old by a wrong clock, may be good after all.
 void Identity::try_again(const Error& why) {
     listener_.on_trouble(why);
-    auto timer = world_.loop.after(backoff_.next(), [this] { renew(); });
+    auto timer = world_.loop.after(backoff_.next(), [this] { is_refused_ ? enrol() : start(); });
     if (timer) retry_ = *std::move(timer);
 }
 

@@ -27,11 +27,14 @@ public:
     Identity(World& world, Options options, Listener listener);
 
     void start();
-    /// The certificate is not good any more: a new one, with the bootstrap kubeconfig.
+    /// The certificate is refused: a new one, with the bootstrap kubeconfig.
     void renew();
+    /// The certificate is good: no other is asked for, even if it was refused before.
+    void settle();
 
 private:
     Result<kube::Access> bootstrap_access() const;
+    void enrol();
     void order();
     void on_certificate(Result<Credential> credential);
     void try_again(const Error& why);
@@ -42,6 +45,7 @@ private:
     kube::Access bootstrap_;
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<CertificateOrder> order_;
+    bool is_refused_ = false;  // what is kept
     Loop::Handle retry_;
     Backoff backoff_;
 };

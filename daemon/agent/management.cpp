@@ -51,6 +51,7 @@ void Management::on_registered() {
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_object(object); },
                               [this](const kube::Answer<void>& answer) {
                                   if (!answer) return on_trouble(answer.error());
+                                  identity_.settle();
                                   world_.board.set(is_true(kManagementAnswers, api_->server()));
                               }});
     watch_->start();
@@ -62,10 +63,8 @@ void Management::on_object(const nlohmann::json& object) {
                                  world_.space, world_.facts.name));
         return registration_->again();
     }
-    auto host = kube::host_from_json(object);
-    if (!host) return say(host.error());
     world_.board.set(is_true(kManagementAnswers, api_->server()));
-    listener_.on_host(*host);
+    listener_.on_host(kube::host_from_json(object));
 }
 
 void Management::on_trouble(const kube::Failure& failure) {

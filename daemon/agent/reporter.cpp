@@ -69,17 +69,18 @@ void Reporter::write() {
     retry_.reset();
     call_ = api_->merge_patch(kube::host_status_path(world_.space, world_.facts.name),
                               kube::conditions_patch(*host_, ours_),
-                              [this, version = host_->resource_version](const Answer& answer) {
-                                  on_written(answer, version);
-                              });
+                              [this, version = host_->resource_version, sent = ours_](
+                                  const Answer& answer) { on_written(answer, version, sent); });
 }
 
-void Reporter::on_written(const Answer& answer, const std::string& version) {
+void Reporter::on_written(const Answer& answer, const std::string& version,
+                          const std::vector<model::Condition>& sent) {
     writing_ = false;
     if (answer) {
-        if (auto host = kube::host_from_json(*answer)) host_ = *std::move(host);
+        host_ = kube::host_from_json(*answer);
         backoff_.reset();
-        return write();  // what was set meanwhile
+        if (ours_ != sent) write();  // what was set meanwhile
+        return;
     }
     // Somebody was faster: the watch brings their version, and with it the next try. Or has
     // already.
@@ -106,14 +107,14 @@ void Reporter::free_host(const std::vector<model::Condition>& conditions,
 void Reporter::on_status_freed(const Answer& answer, std::function<void(bool)> done) {
     crash_point("release.status-freed");
     writing_ = false;
-    auto host = answer ? kube::host_from_json(*answer) : std::unexpected(answer.error().error);
-    if (!host) {
-        log::warning("the host is not freed yet: " + host.error().what);
+    if (!answer) {
+        log::warning("the host is not freed yet: " + answer.error().error.what);
         return done(false);
     }
     writing_ = true;
     call_ = api_->merge_patch(
-        kube::host_path(world_.space, world_.facts.name), kube::released_patch(*host),
+        kube::host_path(world_.space, world_.facts.name),
+        kube::released_patch(kube::host_from_json(*answer)),
         [this, done = std::move(done)](const Answer& freed) {
             writing_ = false;
             if (!freed) log::warning("the host is not freed yet: " + freed.error().error.what);

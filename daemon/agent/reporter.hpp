@@ -32,7 +32,8 @@ public:
 private:
     using Answer = kube::Answer<nlohmann::json>;
     void write();
-    void on_written(const Answer& answer, const std::string& version);
+    void on_written(const Answer& answer, const std::string& version,
+                    const std::vector<model::Condition>& sent);
     void on_status_freed(const Answer& answer, std::function<void(bool)> done);
     void note(const model::Condition& condition);
 

@@ -152,6 +152,16 @@ json capacity_of(const model::HostFacts& facts) {
             {"memory", fmt::format("{}Ki", facts.memory_bytes / 1024)}};
 }
 
+/// For the selectors of machines, which see labels only.
+json capacity_labels(const model::HostFacts& facts) {
+    json labels;
+    const json capacity = capacity_of(facts);
+    for (const auto& [name, quantity] : capacity.items()) {
+        labels["capacity.infrastructure.cluster.x-k8s.io/" + name] = quantity;
+    }
+    return labels;
+}
+
 }  // namespace
 
 std::string hosts_path(const std::string& space) {
@@ -167,10 +177,9 @@ std::string host_status_path(const std::string& space, const std::string& name) 
     return host_path(space, name) + "/status";
 }
 
-Result<HostRecord> host_from_json(const json& object) {
-    auto machine = machine_at(object);
-    if (!machine) return std::unexpected(machine.error());
+HostRecord host_from_json(const json& object) {
     std::string problem;
+    auto machine = or_note(machine_at(object), problem);
     auto secret = or_note(reference_at(object, "spec", "bootstrapSecret"), problem);
     auto taints = or_note(taints_at(object), problem);
     return HostRecord{
@@ -181,7 +190,7 @@ Result<HostRecord> host_from_json(const json& object) {
         .cluster = text_at(object, {"metadata", "labels", kClusterLabel}),
         .version = text_at(object, {"metadata", "annotations", kVersion}),
         .join_mode = text_at(object, {"spec", "joinMode"}),
-        .machine = *std::move(machine),
+        .machine = std::move(machine),
         .bootstrap_secret = std::move(secret),
         .labels = labels_at(object),
         .taints = std::move(taints),
@@ -193,7 +202,7 @@ Result<HostRecord> host_from_json(const json& object) {
 json new_host(const model::HostFacts& facts) {
     return {{"apiVersion", "infrastructure.cluster.x-k8s.io/v1beta1"},
             {"kind", "ByoHost"},
-            {"metadata", {{"name", facts.name}}},
+            {"metadata", {{"name", facts.name}, {"labels", capacity_labels(facts)}}},
             {"spec", {{"capacity", capacity_of(facts)}}}};
 }
 

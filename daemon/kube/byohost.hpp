@@ -16,9 +16,9 @@ std::string hosts_path(const std::string& space);
 std::string host_path(const std::string& space, const std::string& name);
 std::string host_status_path(const std::string& space, const std::string& name);
 
-/// invalid: a machineRef that names no machine; names the field. Whatever else cannot be read is
-/// told in `problem`: a host that cannot be joined can still be released.
-Result<model::HostRecord> host_from_json(const nlohmann::json& object);
+/// Whatever cannot be read is told in `problem`: a host that cannot be joined can still be
+/// released.
+model::HostRecord host_from_json(const nlohmann::json& object);
 
 /// What is posted once.
 nlohmann::json new_host(const model::HostFacts& facts);

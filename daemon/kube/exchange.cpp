@@ -90,6 +90,7 @@ void set_trust(Options& options, const Identity& identity) {
 
 void set_transport(Options& options, const Request& request) {
     options.set(CURLOPT_NOSIGNAL, 1L);
+    options.set(CURLOPT_QUICK_EXIT, 1L);  // nobody waits for a name that is being looked up
     options.set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     options.set(CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeout);
     options.set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.limit.count()));
@@ -138,7 +139,8 @@ Exchange::Exchange(std::shared_ptr<const Identity> identity, Request request)
     : identity_(std::move(identity)),
       request_(std::move(request)),
       what_(fmt::format("{} {} at {}", request_.method,
-                        printable(request_.path).substr(0, kMaxPathShown), identity_->url.text())),
+                        printable(std::string_view(request_.path).substr(0, kMaxPathShown)),
+                        identity_->url.text())),
       easy_(::curl_easy_init()) {}
 
 void Exchange::add_headers() {
@@ -194,7 +196,7 @@ std::chrono::seconds Exchange::retry_after() const {
 Failure Exchange::no_answer(CURLcode outcome) const {
     const std::string_view said = error_.data();
     const std::string why =
-        said.empty() ? ::curl_easy_strerror(outcome) : printable(said).substr(0, kMaxErrorShown);
+        said.empty() ? ::curl_easy_strerror(outcome) : printable(said.substr(0, kMaxErrorShown));
     const char* const advice =
         outcome == CURLE_PEER_FAILED_VERIFICATION
             ? ". Is the CA of the kubeconfig or secret the one of this server?"

@@ -40,6 +40,21 @@ model::NodeRecord node_from_json(const json& object) {
     return node;
 }
 
+json left_node_patch(const json& node, const std::string& now) {
+    json conditions = json::array({{{"type", "Ready"},
+                                    {"status", "False"},
+                                    {"reason", "HostReleased"},
+                                    {"message", "kubexmd released the host: no kubelet is there"},
+                                    {"lastHeartbeatTime", now},
+                                    {"lastTransitionTime", now}}});
+    const json& others = at(node, {"status", "conditions"});
+    for (const json& other : others.is_array() ? others : json::array()) {
+        if (text_at(other, {"type"}) != "Ready") conditions.push_back(other);
+    }
+    return {{"metadata", {{"resourceVersion", text_at(node, {"metadata", "resourceVersion"})}}},
+            {"status", {{"conditions", std::move(conditions)}}}};
+}
+
 json only_this_node(const model::NodeRecord& node) {
     return {
         {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", node.uid}}}};

@@ -11,13 +11,14 @@ namespace kubexm::kube {
 using nlohmann::json;
 
 json to_json(const SigningRequest& request) {
+    json spec{{"request", base64(request.request)},
+              {"signerName", request.signer},
+              {"usages", request.usages}};
+    if (request.lifetime) spec["expirationSeconds"] = request.lifetime->count();
     return {{"apiVersion", "certificates.k8s.io/v1"},
             {"kind", "CertificateSigningRequest"},
             {"metadata", {{"name", request.name}}},
-            {"spec",
-             {{"request", base64(request.request)},
-              {"signerName", request.signer},
-              {"usages", request.usages}}}};
+            {"spec", std::move(spec)}};
 }
 
 Result<std::string> issued_certificate(const json& object) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,7 @@ struct SigningRequest {
     std::string signer;   // "kubernetes.io/kube-apiserver-client"
     std::string request;  // PKCS#10 in PEM
     std::vector<std::string> usages;
+    std::optional<std::chrono::seconds> lifetime{};  // that is wished; the signer may give less
 };
 
 nlohmann::json to_json(const SigningRequest& request);

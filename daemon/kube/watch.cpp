@@ -23,9 +23,8 @@ using Clock = std::chrono::steady_clock;
 // The server ends a watch after a time of our choice, different for everybody.
 constexpr int kShortestWatch = 300;
 constexpr int kLongestWatch = 600;
-constexpr auto kGrace = 30s;                   // for a server that does not end it
-constexpr auto kTooShort = 1s;                 // a watch that ended sooner did not work
-constexpr std::string_view kAnyVersion = "0";  // as fresh as the server has at hand
+constexpr auto kGrace = 30s;    // for a server that does not end it
+constexpr auto kTooShort = 1s;  // a watch that ended sooner did not work
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -82,8 +81,10 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     std::string name;
     Listener listener;
 
-    std::string version{kAnyVersion};  // to list or watch from; empty: the newest
-    std::optional<json> object;        // as last told; nothing: never
+    // To list or watch from; empty: the newest. A server that lags behind must not show orders of
+    // long ago, so that is what the first list asks for.
+    std::string version;
+    std::optional<json> object;  // as last told; nothing: never
     std::optional<Answer<void>> state;
     Backoff backoff;
     Clock::time_point watching_since;

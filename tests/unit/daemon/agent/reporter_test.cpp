@@ -32,6 +32,11 @@ public:
         callback(std::unexpected(kube::Failure{.error = {Code::conflict, "409"}}));
     }
 
+    void accept_last(const json& object) {
+        auto callback = std::move(callbacks.back());
+        callback(object);
+    }
+
     std::vector<json> patches;
     std::vector<Callback> callbacks;
 
@@ -86,6 +91,23 @@ TEST_F(ReporterTest, WhatWasDeniedIsMendedAndNothingElse) {
     reporter_.mend(kAssignmentFollowed);
     ASSERT_EQ(api_.patches.size(), 1U);
     EXPECT_EQ(api_.patches.back()["status"]["conditions"][0]["status"], "True");
+}
+
+TEST_F(ReporterTest, AServerThatChangesTheWordsIsNotToldThemForEver) {
+    reporter_.on_host(api_, version("1"));
+    reporter_.set(is_true(kInstalled, "kubelet"));
+    api_.accept_last({{"metadata", {{"resourceVersion", "2"}}}, {"status", json::object()}});
+    EXPECT_EQ(api_.patches.size(), 1U);
+}
+
+TEST_F(ReporterTest, WhatIsSetMeanwhileIsWrittenAfterwards) {
+    reporter_.on_host(api_, version("1"));
+    reporter_.set(is_true(kInstalled, "kubelet"));
+    reporter_.set(is_true(kBootstrapped, "Ready"));
+    EXPECT_EQ(api_.patches.size(), 1U);
+    api_.accept_last({{"metadata", {{"resourceVersion", "2"}}}});
+    ASSERT_EQ(api_.patches.size(), 2U);
+    EXPECT_EQ(api_.patches.back()["status"]["conditions"].size(), 2U);
 }
 
 TEST_F(ReporterTest, WithoutAWayToTheHostItWaitsForTheNext) {

@@ -19,6 +19,10 @@ TEST(SigningRequest, IsPostedAsTheSignerWantsIt) {
     EXPECT_EQ(object["spec"]["request"], base64("PEM"));
     EXPECT_EQ(object["spec"]["signerName"], "s");
     EXPECT_EQ(object["spec"]["usages"], json::array({"client auth"}));
+    EXPECT_FALSE(object["spec"].contains("expirationSeconds"));
+    const json short_lived =
+        to_json(SigningRequest{"n", "s", "PEM", {"client auth"}, std::chrono::minutes(10)});
+    EXPECT_EQ(short_lived["spec"]["expirationSeconds"], 600);
 }
 
 TEST(SigningRequest, IsIssuedDeniedOrNeither) {
@@ -47,6 +51,19 @@ TEST(Node, IsReadyWhenItSaysSo) {
     EXPECT_EQ(node_from_json(json::object()).ready, model::Truth::unknown);
     EXPECT_EQ(node_from_json(json::parse(R"({"status": {"conditions": {}}})")).ready,
               model::Truth::unknown);
+}
+
+TEST(Node, ThatItsHostLeftIsNotReadyAndElseAsItWas) {
+    const json node = json::parse(
+        R"({"metadata": {"resourceVersion": "7"},
+            "status": {"conditions": [{"type": "MemoryPressure", "status": "False"},
+                                      {"type": "Ready", "status": "True"}]}})");
+    const json patch = left_node_patch(node, "2026-01-31T12:00:00Z");
+    EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
+    ASSERT_EQ(patch["status"]["conditions"].size(), 2U);
+    EXPECT_EQ(node_from_json(patch).ready, model::Truth::no);
+    EXPECT_EQ(patch["status"]["conditions"][1], node["status"]["conditions"][0]);
+    EXPECT_EQ(left_node_patch(json(), "t")["status"]["conditions"].size(), 1U);
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ protected:
                         told_.add(state ? "ok" : std::string(to_string(state.error().error.code)));
                     }};
     }
-    /// The requests in short: "list 0", "watch 5"; waits until there are so many.
+    /// The requests in short: "list", "watch 5"; waits until there are so many.
     std::vector<std::string> requests(std::size_t count) {
         const auto deadline = std::chrono::steady_clock::now() + kPatience;
         while (server_->seen().size() < count && std::chrono::steady_clock::now() < deadline) {
@@ -146,7 +146,7 @@ TEST_F(WatchTest, AsksForOneObjectByName) {
     requests(2);
     const auto seen = server_->seen();
     ASSERT_EQ(seen.size(), 2U);
-    EXPECT_EQ(seen[0].path, "/api/v1/nodes?fieldSelector=metadata.name%3Dh1&resourceVersion=0");
+    EXPECT_EQ(seen[0].path, "/api/v1/nodes?fieldSelector=metadata.name%3Dh1");
     EXPECT_THAT(seen[1].path,
                 MatchesRegex("/api/v1/nodes\\?fieldSelector=metadata\\.name%3Dh1&watch=true"
                              "&allowWatchBookmarks=true&timeoutSeconds=([3-5][0-9][0-9]|600)"
@@ -165,7 +165,7 @@ TEST_F(WatchTest, GoesOnFromWhereItWas) {
            },
            watching(event("MODIFIED", object("h1", 12, 3)))});
     EXPECT_THAT(told_.wait_for(4), ElementsAre("ok", "1", "2", "3"));
-    EXPECT_THAT(requests(3), ElementsAre("list 0", "watch 5", "watch 9"));
+    EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 9"));
 }
 
 TEST_F(WatchTest, IgnoresOtherObjectsAndTypesOfTheFuture) {
@@ -180,14 +180,14 @@ TEST_F(WatchTest, ListsAgainWhenItsVersionIsTooOld) {
     begin({with(200, list(5, object("h1", 3, 1))),
            watching(event("BOOKMARK", object("", 7, 0)) + event("ERROR", kExpired)),
            with(410, kExpired), with(200, list(20, object("h1", 19, 2))), watching("")});
-    EXPECT_THAT(requests(5), ElementsAre("list 0", "watch 5", "list 7", "list", "watch 20"));
+    EXPECT_THAT(requests(5), ElementsAre("list", "watch 5", "list 7", "list", "watch 20"));
     EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "1", "exhausted", "ok", "2"));
 }
 
 TEST_F(WatchTest, ListsAgainWhenTheWatchItselfIsRefusedAsTooOld) {
     begin({with(200, list(5, object("h1", 3, 1))), with(410, kExpired),
            with(200, list(20, object("h1", 3, 1))), watching("")});
-    EXPECT_THAT(requests(4), ElementsAre("list 0", "watch 5", "list 5", "watch 20"));
+    EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 5", "watch 20"));
     EXPECT_THAT(told_.wait_for(4), ElementsAre("ok", "1", "exhausted", "ok"));  // "1" only once
 }
 
@@ -200,7 +200,7 @@ TEST_F(WatchTest, DropsHalfALine) {
            },
            watching(event("MODIFIED", object("h1", 8, 3)))});
     EXPECT_THAT(told_.wait_for(6), ElementsAre("ok", "1", "2", "unavailable", "ok", "3"));
-    EXPECT_THAT(requests(3), ElementsAre("list 0", "watch 5", "watch 6"));
+    EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 6"));
 }
 
 TEST_F(WatchTest, TakesEventsByteByByte) {
@@ -222,7 +222,7 @@ TEST_P(NoEvent, BreaksOff) {
     ASSERT_EQ(told.size(), 5U);
     EXPECT_EQ(told[3], "ok");
     EXPECT_EQ(told[4], "3");
-    EXPECT_THAT(requests(3), ElementsAre("list 0", "watch 5", "watch 5"));
+    EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 5"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, NoEvent,
@@ -250,7 +250,7 @@ TEST_F(WatchTest, WaitsAsLongAsTheServerAsks) {
 
 TEST_F(WatchTest, ComesBackLessAndLessOftenToAServerThatEndsAtOnce) {
     begin({with(200, list(5, object("h1", 3, 1))), ending(event("BOOKMARK", object("", 6, 0)))});
-    EXPECT_THAT(requests(4), ElementsAre("list 0", "watch 5", "watch 6", "watch 6"));
+    EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "watch 6", "watch 6"));
     EXPECT_GE(between(1, 2), 800ms);
     EXPECT_GE(between(2, 3), 1600ms);
 }
@@ -259,7 +259,7 @@ TEST_F(WatchTest, ComesBackLessAndLessOftenToAServerWhereNothingLasts) {
     begin({with(200, list(5, "")), watching(event("ERROR", kExpired)), with(200, list(6, "")),
            watching(event("ERROR", kExpired)), with(200, list(7, "")), watching("")});
     EXPECT_THAT(requests(6),
-                ElementsAre("list 0", "watch 5", "list 5", "watch 6", "list 6", "watch 7"));
+                ElementsAre("list", "watch 5", "list 5", "watch 6", "list 6", "watch 7"));
     EXPECT_GE(between(1, 2), 800ms);
     EXPECT_GE(between(3, 4), 1600ms);
 }
@@ -272,7 +272,7 @@ TEST_F(WatchTest, SaysThatAQuietServerWorksAgain) {
 TEST_F(WatchTest, SaysOnceThatWeAreDenied) {
     begin({with(401, R"({"reason":"Unauthorized"})")});
     EXPECT_THAT(told_.wait_for(1), ElementsAre("denied"));
-    EXPECT_THAT(requests(1), ElementsAre("list 0"));
+    EXPECT_THAT(requests(1), ElementsAre("list"));
 }
 
 TEST_F(WatchTest, DoesNotTakeAnythingForAList) {
