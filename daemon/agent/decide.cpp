@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include "daemon/agent/conditions.hpp"
+#include "daemon/base/text.hpp"
 
 namespace kubexm::agent {
 
 namespace {
+
+constexpr std::string_view kTlsBootstrap = "tlsBootstrap";
 
 /// The machine for which something of ours is on the host, if there is one.
 std::string present_owner(const HandsState& hands) {
@@ -16,11 +19,9 @@ std::string present_owner(const HandsState& hands) {
     const auto found = std::ranges::find_if(hands.owners, ours);
     if (found != hands.owners.end()) return *found;
     // A plan that was interrupted before its first step has left nothing yet.
-    const bool runs = hands.last && hands.last->state == "running" && ours(hands.last->owner);
+    const bool runs = hands.last && hands.last->state == "running";
     return runs ? hands.last->owner : "";
 }
-
-bool is_undo(const wire::PlanSummary& plan) { return plan.plan_id.starts_with("undo-"); }
 
 /// Nobody wants the host. What was said when it was released stays: somebody may still have to do
 /// something about it.
@@ -36,23 +37,32 @@ Decision hold(const std::string& owner, std::string message) {
     return {Move::hold, owner, "HeldForAPerson", std::move(message)};
 }
 
-/// There is a machine, and nobody else's node is here.
-Decision decide_for(const model::HostRecord& host, const HandsState& hands,
-                    const std::string& owner) {
+bool is_made(const std::string& owner, const HandsState& hands) {
+    return hands.has(owner) && hands.last && hands.last->owner == owner &&
+           hands.last->state == "done";
+}
+
+/// A node does not need its secret any more, and runs on whatever else is asked.
+Decision keep(const model::HostRecord& host, const std::string& owner) {
+    if (host.join_mode == kTlsBootstrap) return {Move::tend, owner, "", ""};
+    return hold(owner, fmt::format("the host was joined by {}, but its ByoHost asks for joinMode "
+                                   "\"{}\" now: the node stays as it is until it is released",
+                                   kTlsBootstrap, printable(host.join_mode)));
+}
+
+/// There is a machine, and no node is here, or a part of one.
+Decision make(const model::HostRecord& host, const std::string& owner) {
     if (!host.bootstrap_secret) {
         return {Move::wait, owner, "BootstrapDataSecretUnavailable",
                 "the host is assigned; its bootstrap secret is not named yet"};
     }
-    if (host.join_mode != "tlsBootstrap") {
-        return {
-            Move::refuse, owner, "JoinModeNotAvailable",
-            fmt::format("joinMode {} is not available yet, only tlsBootstrap: nothing was changed "
-                        "on the host",
-                        host.join_mode.empty() ? "kubeadm" : host.join_mode)};
+    if (host.join_mode != kTlsBootstrap) {
+        return {Move::refuse, owner, "JoinModeNotAvailable",
+                fmt::format(
+                    "joinMode {} is not available yet, only {}: nothing is done on the host",
+                    host.join_mode.empty() ? "kubeadm" : printable(host.join_mode), kTlsBootstrap)};
     }
-    const bool made = hands.has(owner) && hands.last && hands.last->owner == owner &&
-                      hands.last->state == "done" && !is_undo(*hands.last);
-    return {made ? Move::tend : Move::join, owner, "", ""};
+    return {Move::join, owner, "", ""};
 }
 
 }  // namespace
@@ -84,7 +94,8 @@ Decision decide(const model::HostRecord& host, const HandsState& hands) {
                         present));
     }
     const std::string wanted = owner_of(*host.machine);
-    if (present.empty() || present == wanted) return decide_for(host, hands, wanted);
+    if (is_made(wanted, hands)) return keep(host, wanted);
+    if (present.empty() || present == wanted) return make(host, wanted);
     return hold(present,
                 fmt::format("the host is a node for {}, but its ByoHost names machine {} with "
                             "uid {}: the node stays as it is until it is released",

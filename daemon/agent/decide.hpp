@@ -15,10 +15,11 @@ namespace kubexm::agent {
 /// What the hands say is on this host.
 struct HandsState {
     std::vector<std::string> owners;        // for whom something is there
-    std::optional<wire::PlanSummary> last;  // the newest plan
-    std::string running_plan;
+    std::optional<wire::PlanSummary> last;  // the newest plan for a machine
+    std::string running_plan;               // anybody's
 
     bool has(const std::string& owner) const;
+    bool operator==(const HandsState&) const = default;
 };
 
 enum class Move {

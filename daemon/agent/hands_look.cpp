@@ -2,6 +2,13 @@
 
 namespace kubexm::agent {
 
+namespace {
+
+/// Root's own plans come between ours; so many of them would only have a node looked at once more.
+constexpr std::uint32_t kPlansToLookAt = 50;
+
+}  // namespace
+
 void HandsLook::start(Done done) {
     world_.hands.ask(wire::Observe{}, {},
                      alive_.guard([this, done = std::move(done)](const Result<wire::Reply>& reply) {
@@ -24,14 +31,19 @@ void HandsLook::on_observation(const wire::Observation& seen) {
 }
 
 void HandsLook::ask_for_last_plan(Done done) {
-    world_.hands.ask(wire::History{1}, {},
+    world_.hands.ask(wire::History{kPlansToLookAt}, {},
                      alive_.guard([this, done = std::move(done)](const Result<wire::Reply>& reply) {
                          if (!reply) return done(std::unexpected(reply.error()));
                          if (const auto* plan = std::get_if<wire::PlanSummary>(&*reply)) {
-                             state_.last = *plan;
+                             on_plan(*plan);
                          }
                          if (std::holds_alternative<wire::End>(*reply)) done(state_);
                      }));
+}
+
+/// They come newest first.
+void HandsLook::on_plan(const wire::PlanSummary& plan) {
+    if (!state_.last && plan.owner.starts_with(kOwnerPrefix)) state_.last = plan;
 }
 
 }  // namespace kubexm::agent

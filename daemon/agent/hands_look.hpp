@@ -21,6 +21,7 @@ public:
 private:
     void on_observation(const wire::Observation& seen);
     void ask_for_last_plan(Done done);
+    void on_plan(const wire::PlanSummary& plan);
 
     World& world_;
     HandsState state_;

@@ -71,6 +71,11 @@ Joining::Joining(World& world, kube::Api& management, std::string management_ca,
       done_(std::move(done)) {}
 
 void Joining::start() {
+    if (!host_.bootstrap_secret) {
+        return finish(fail(Code::not_found,
+                           "the ByoHost names no bootstrap secret any more, with which the node's "
+                           "certificate could be asked for"));
+    }
     call_ = management_.get(
         kube::secret_path(secret_.space, secret_.name),
         [this](kube::Answer<nlohmann::json> answer) { on_secret(std::move(answer)); });
@@ -83,6 +88,9 @@ void Joining::on_secret(kube::Answer<nlohmann::json> secret) {
     if (!material) {
         return finish(during(fmt::format("secret {}", secret_.name), material.error()));
     }
+    auto ca = pki::read_bundle(material->access.ca);
+    if (!ca) return finish(during(fmt::format("CA in secret {}", secret_.name), ca.error()));
+    material->access.ca = *std::move(ca);
     for (const std::string& note : material->notes) log::notice(note);
     wishes_ = std::move(material->kubelet);
     world_.board.change([&](model::Snapshot& now) {
@@ -108,6 +116,7 @@ Result<> Joining::hand_over(const kube::Access& access) {
                                .node_name = world_.facts.name,
                                .provider_id = provider_id_of(world_.facts.name),
                                .server = access.server,
+                               .server_name = access.server_name,
                                .minor = *minor,
                                .ca_digest = sha256(access.ca),
                                .certificate_digest = sha256(pair.reveal()),

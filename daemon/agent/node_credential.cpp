@@ -14,6 +14,13 @@ namespace {
 
 const std::vector<std::string> kUsages{"digital signature", "client auth"};
 
+constexpr int kUnauthorizedNode = 401;
+
+/// A cluster that was made anew at the same address does not know what the old one signed.
+bool is_same_place(const kube::Access& a, const kube::Access& b) {
+    return a.server == b.server && a.server_name == b.server_name && a.ca == b.ca;
+}
+
 std::string pending_key_of(const std::string& owner) { return owner + ".key"; }
 
 CertificateOrder::Wish wish_for(const std::string& owner, const std::string& node) {
@@ -41,14 +48,14 @@ void NodeCredential::start(kube::Access bootstrap) {
         log::warning("the kept certificate of the node cannot be used: " + kept.error().what);
         return order();
     }
-    if (std::optional<kube::Access>& access = *kept;
-        access && access->server == bootstrap_.server) {
-        return prove(*std::move(access));
-    }
-    order();
+    std::optional<kube::Access>& access = *kept;
+    if (!access || !is_same_place(*access, bootstrap_)) return order();
+    is_kept_ = true;
+    prove(*std::move(access));
 }
 
 void NodeCredential::order() {
+    is_kept_ = false;
     auto api = kube::Api::create(world_.loop, copy_of(bootstrap_));
     if (!api) return finish(std::unexpected(api.error()));
     api_ = *std::move(api);
@@ -79,6 +86,10 @@ void NodeCredential::prove(kube::Access access) {
 }
 
 void NodeCredential::on_proof(const kube::Answer<nlohmann::json>& node) {
+    if (!node && node.error().status == kUnauthorizedNode && is_kept_) {
+        log::warning("the kept certificate of the node is refused: " + node.error().error.what);
+        return order();
+    }
     if (!node && node.error().error.code != Code::not_found) {
         return finish(during("trying the node's new certificate", node.error().error));
     }

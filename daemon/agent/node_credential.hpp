@@ -35,6 +35,7 @@ private:
     std::string owner_;
     Done done_;
     kube::Access bootstrap_;
+    bool is_kept_ = false;  // what is proved is from an earlier try
     std::optional<kube::Access> access_;
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<CertificateOrder> order_;

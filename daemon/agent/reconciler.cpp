@@ -102,8 +102,9 @@ void Reconciler::on_host(const model::HostRecord& host) {
     reporter_.on_host(management_.api(), host);
     if (!changed) return;
     backoff_.reset();
-    if (retry_) current_.reset();  // what failed may go well with the new orders
-    decide_again();
+    // What failed may go well with the new orders; what is not made yet is made as they say.
+    if (retry_ || joining_) current_.reset();
+    look();
 }
 
 void Reconciler::on_management_lost() {
@@ -122,23 +123,46 @@ void Reconciler::on_hands(const Result<>& answer) {
 void Reconciler::refresh() {
     if (glancing_) return;
     glancing_ = true;
-    glance_.start([this](const Result<HandsState>&) { glancing_ = false; });
+    glance_.start([this](const Result<HandsState>& state) {
+        glancing_ = false;
+        on_glance(state);
+    });
 }
+
+/// Root may have changed what is on the host. What we do ourselves ends with a look of its own.
+void Reconciler::on_glance(const Result<HandsState>& state) {
+    if (!state || !hands_ || is_busy() || *hands_ == *state) return;
+    hands_ = *state;
+    decide_again();
+}
+
+bool Reconciler::is_busy() const { return follow_ || joining_ || releasing_; }
 
 /// What was known is not true any more: nothing is decided until it is known again.
 void Reconciler::look() {
     hands_.reset();
     look_.start([this](const Result<HandsState>& state) {
-        if (!state) return;  // asked again when they answer
+        if (!state) return look_later(state.error());
+        world_.board.set(is_true(kHandsAnswer, ""));
         hands_ = *state;
         decide_again();
     });
+}
+
+/// They may refuse on a connection that stays good: nothing else would make us ask again.
+void Reconciler::look_later(const Error& why) {
+    log::warning("the hands do not tell what is on this host: " + why.what);
+    world_.board.set(is_false(kHandsAnswer, "Warning", "NoAnswer", why.what));
+    auto timer = world_.loop.after(backoff_.next(), [this] { look(); });
+    if (timer) look_again_ = *std::move(timer);
 }
 
 void Reconciler::decide_again() {
     if (!host_ || !hands_) return;
     const Decision decision = decide(*host_, *hands_);
     if (current_ == decision) return;
+    // Less and less is there while it is given back, and new orders come in several patches.
+    if (releasing_ && !retry_ && decision.move == Move::release) return;
     stop();
     current_ = decision;
     if (settles_owner(decision)) forget_all_but(decision.owner, world_.store);
@@ -169,7 +193,7 @@ void Reconciler::show(const Decision& decision) {
 
 /// Apart from how the node is, which may run well while its orders do not fit.
 void Reconciler::show_hold(const Decision& decision) {
-    if (decision.move == Move::leave_alone) return;
+    if (decision.move == Move::leave_alone || decision.move == Move::refuse) return;
     if (decision.move != Move::hold) return reporter_.mend(kAssignmentFollowed);
     reporter_.set(is_false(kAssignmentFollowed, "Warning", decision.reason, decision.message));
 }
@@ -190,18 +214,24 @@ void Reconciler::begin(const Decision& decision) {
 
 void Reconciler::join(const std::string& owner) {
     if (!host_) return;
-    const auto after = [this](const Result<>& outcome) {
-        if (!outcome) return fail_activity(outcome.error());
-        backoff_.reset();
-        look();
-    };
-    if (hands_ && !hands_->running_plan.empty()) {
-        follow_ = std::make_unique<PlanRun>(world_, after);
-        return follow_->follow(hands_->running_plan);
-    }
+    if (hands_ && !hands_->running_plan.empty()) return follow(hands_->running_plan);
     joining_ = std::make_unique<Joining>(world_, management_.api(), management_.ca(), *host_, owner,
-                                         after);
+                                         [this](const Result<>& outcome) {
+                                             if (!outcome) return fail_activity(outcome.error());
+                                             backoff_.reset();
+                                             current_.reset();
+                                             look();
+                                         });
     joining_->start();
+}
+
+/// Ours from before a restart, or somebody else's: however it ends, the host decides what is next.
+void Reconciler::follow(const std::string& plan) {
+    follow_ = std::make_unique<PlanRun>(world_, [this](const Result<>&) {
+        current_.reset();
+        look();
+    });
+    follow_->follow(plan);
 }
 
 void Reconciler::tend(const std::string& owner) {
@@ -213,8 +243,9 @@ void Reconciler::tend(const std::string& owner) {
                           }});
     auto started = tending_->start();
     if (started) return;
-    if (current_ && current_->move == Move::tend) return fail_activity(started.error());
     log::warning(started.error().what);
+    // With a new certificate, where the secret is still good for one.
+    if (current_ && current_->move == Move::tend) join(owner);
 }
 
 void Reconciler::on_node(const Result<model::NodeRecord>& node) {
@@ -251,7 +282,10 @@ void Reconciler::on_released(const Result<std::string>& about_node) {
                         [this](bool freed) {
                             if (!freed) return retry_later();
                             backoff_.reset();
-                            world_.loop.post([this] { look(); });
+                            world_.loop.post([this] {
+                                releasing_.reset();
+                                look();
+                            });
                         });
 }
 
@@ -268,7 +302,7 @@ void Reconciler::fail_activity(const Error& error) {
 
 void Reconciler::retry_later() {
     auto timer = world_.loop.after(backoff_.next(), [this] {
-        retry_.reset();
+        stop();
         current_.reset();
         look();
     });

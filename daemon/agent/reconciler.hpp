@@ -31,10 +31,14 @@ public:
 
 private:
     void look();
+    void look_later(const Error& why);
+    void on_glance(const Result<HandsState>& state);
+    bool is_busy() const;
     void decide_again();
     void stop();
     void begin(const Decision& decision);
     void join(const std::string& owner);
+    void follow(const std::string& plan);
     void tend(const std::string& owner);
     void release(const std::string& owner);
     void on_node(const Result<model::NodeRecord>& node);
@@ -57,7 +61,8 @@ private:
     std::unique_ptr<Joining> joining_;
     std::unique_ptr<Tending> tending_;
     std::unique_ptr<Releasing> releasing_;
-    Loop::Handle retry_;
+    Loop::Handle retry_;       // of what failed
+    Loop::Handle look_again_;  // where a look was refused
     Backoff backoff_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "daemon/agent/conditions.hpp"
 #include "daemon/agent/credentials.hpp"
 #include "daemon/agent/node_credential.hpp"
 #include "daemon/base/crash_point.hpp"
@@ -51,26 +52,34 @@ void Releasing::look_for_node() {
     if (!api) return finish(left_behind(name, api.error().what));
     api_ = *std::move(api);
     call_ = api_->get(kube::node_path(name), [this](const kube::Answer<nlohmann::json>& answer) {
-        if (answer) return delete_node(kube::node_from_json(*answer));
+        if (answer) return delete_node(*answer);
         const Error& error = answer.error().error;
         finish(error.code == Code::not_found ? "" : left_behind(world_.facts.name, error.what));
     });
 }
 
-void Releasing::delete_node(const model::NodeRecord& node) {
-    const std::string& name = world_.facts.name;
+void Releasing::delete_node(const nlohmann::json& object) {
+    const model::NodeRecord node = kube::node_from_json(object);
     if (node.machine_id != world_.facts.machine_id) return finish("");  // another machine's by now
+    call_ = api_->remove(kube::node_path(world_.facts.name), kube::only_this_node(node),
+                         [this, object](const kube::Answer<nlohmann::json>& answer) {
+                             if (answer || answer.error().error.code == Code::not_found)
+                                 return finish("");
+                             const Error& error = answer.error().error;
+                             leave_node(object, error.code == Code::denied
+                                                    ? "this host may not delete it"
+                                                    : error.what);
+                         });
+}
+
+/// Whether that works or not, somebody has to delete it.
+void Releasing::leave_node(const nlohmann::json& object, const std::string& why) {
     call_ =
-        api_->remove(kube::node_path(name), kube::only_this_node(node),
-                     [this](const kube::Answer<nlohmann::json>& answer) {
-                         if (answer || answer.error().error.code == Code::not_found) {
-                             return finish("");
-                         }
-                         const Error& error = answer.error().error;
-                         finish(left_behind(world_.facts.name, error.code == Code::denied
-                                                                   ? "this host may not delete it"
-                                                                   : error.what));
-                     });
+        api_->merge_patch(kube::node_path(world_.facts.name) + "/status",
+                          kube::left_node_patch(object, rfc3339(std::chrono::system_clock::now())),
+                          [this, why](const kube::Answer<nlohmann::json>&) {
+                              finish(left_behind(world_.facts.name, why));
+                          });
 }
 
 void Releasing::finish(Result<std::string> outcome) {

@@ -11,7 +11,8 @@
 
 namespace kubexm::agent {
 
-/// Gives the host back: undo from the ledger, then the Node object where the node may delete it.
+/// Gives the host back: undo from the ledger, then the Node object where the node may delete it;
+/// else that Node is at least not Ready any more.
 /// The ByoHost is freed by others, after this, and the node's credentials are kept until then: who
 /// is killed before does all of it again, and can tell again what became of the Node.
 class Releasing {
@@ -24,7 +25,8 @@ public:
 private:
     void on_undone(const Result<>& outcome);
     void look_for_node();
-    void delete_node(const model::NodeRecord& node);
+    void delete_node(const nlohmann::json& object);
+    void leave_node(const nlohmann::json& object, const std::string& why);
     void finish(Result<std::string> outcome);
 
     World& world_;

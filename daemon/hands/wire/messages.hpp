@@ -178,6 +178,7 @@ struct PlanSummary {
     std::int64_t started_at = 0;
     std::int64_t changed_at = 0;
 
+    bool operator==(const PlanSummary&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("plan_id", self.plan_id);
         visit("hash", self.hash);

@@ -73,12 +73,24 @@ TEST(Decide, ANodeThatIsMadeIsTended) {
 }
 
 TEST(Decide, ANodeThatIsHalfMadeIsFinished) {
-    for (const std::string state : {"running", "failed", "cancelled"}) {
+    for (const std::string state : {"running", "failed", "cancelled", "undone"}) {
         const HandsState hands{{"machine-u1"}, plan("join-1", "machine-u1", state), ""};
         EXPECT_EQ(decide(assigned(), hands).move, Move::join) << state;
     }
-    const HandsState half_undone{{"machine-u1"}, plan("undo-1", "machine-u1", "done"), ""};
-    EXPECT_EQ(decide(assigned(), half_undone).move, Move::join);
+}
+
+TEST(Decide, ANodeDoesNotNeedItsSecretAnyMore) {
+    model::HostRecord host = assigned();
+    host.bootstrap_secret.reset();
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::tend);
+}
+
+TEST(Decide, ANodeStaysThatShallHaveJoinedInAnotherWay) {
+    model::HostRecord host = assigned();
+    host.join_mode = "kubeadm";
+    const Decision decision = decide(host, with_node_for("machine-u1"));
+    EXPECT_EQ(decision.move, Move::hold);
+    EXPECT_THAT(decision.message, HasSubstr("kubeadm"));
 }
 
 TEST(Decide, PausedIsPausedEvenWhereAReleaseIsAsked) {
@@ -127,7 +139,7 @@ TEST(Decide, WhatCannotBeReadIsRefusedOrHeldAndCanBeReleased) {
 }
 
 TEST(Decide, WhatOthersHaveOnTheHostIsNoneOfItsBusiness) {
-    const HandsState hands{{"example"}, plan("p1", "example", "done"), ""};
+    const HandsState hands{{"example"}, std::nullopt, "p1"};
     EXPECT_EQ(decide({}, hands).move, Move::wait);
     EXPECT_EQ(decide(assigned(), hands).move, Move::join);
     model::HostRecord host = assigned();
