@@ -9,6 +9,7 @@ import yaml
 from testbed import host as hosts
 from testbed import management, snapshot, worker
 from testbed.assignment import BOOTSTRAPPED, INSTALLED, PACE, byohost, condition, is_ready, machines, release, scale
+from testbed.browser import Browser
 from testbed.cluster import Cluster
 from testbed.host import Host
 from testbed.management import example
@@ -90,3 +91,25 @@ def test_a_released_host_deletes_its_node_where_that_is_allowed(side, host):
     host.wait_for_phase("waiting")
     assert side.cluster.get("node", host.node.name) is None
     assert condition(side, host, BOOTSTRAPPED)["message"] == "the host is as it was"
+
+
+@pytest.mark.parametrize("language, waits, joined, silence", [
+    ("en-US", "waits until a cluster wants it", "was seen Ready", "does not answer"),
+    ("zh-CN", "等待被集群选用", "并且曾处于 Ready 状态", "没有应答")])
+def test_a_browser_shows_the_journey_while_it_happens(side, host, language, waits, joined, silence):
+    with Browser(host.node.leader, "http://localhost:10240/", language) as page:
+        page.wait_for("a host that waits", lambda: waits in page.text("#phase"))
+        page.evaluate("window.opened = 'once'")
+        scale(side, 1)
+        page.wait_for("a node", lambda: joined in page.text("#phase"))
+        steps = [f"{step['state']} {step['text']}" for step in host.status()["plan"]["steps"]]
+        assert len(steps) > 10
+        page.wait_for("every step", lambda: all(step in page.text("#steps") for step in steps))
+        assert host.node.name in page.text("#host") and example.CLUSTER in page.text("#assignment")
+
+        host.node.run(["systemctl", "stop", "kubexmd"])
+        page.wait_for("silence", lambda: silence in page.text("#silence"))
+        page.wait_for("nothing that nobody knows", lambda: page.text("#status") == "")
+        host.node.run(["systemctl", "start", "kubexmd"])
+        page.wait_for("the node again", lambda: joined in page.text("#phase"))
+        assert page.text("#silence") == "" and page.evaluate("window.opened") == "once"

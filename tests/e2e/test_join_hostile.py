@@ -76,7 +76,7 @@ SECRETS = {
 
 # What the ByoHost says besides, and what is said of it.
 ORDERS = {
-    "wants kubeadm": ({"joinMode": "kubeadm"}, ["joinMode kubeadm is not available yet", "nothing was changed"]),
+    "wants kubeadm": ({"joinMode": "kubeadm"}, ["joinMode kubeadm is not available yet", "nothing is done"]),
     "says no mode": ({"joinMode": None}, ["is not available yet", "only tlsBootstrap"]),
     "has a label that is none": ({"labels": {"a b!\n": "x"}}, ["labels[0].key", "expected a label key"]),
     "has an option in a label": ({"labels": {"a": "x --root-dir=/"}}, ["labels[0].value", "expected at most 63"]),
