@@ -50,7 +50,7 @@ def forget(cluster):
                          indirect=["node"])
 def test_a_joined_node_is_given_back_without_a_trace(cluster, node, containerd, figure):
     _prepare(node, containerd)
-    before = node.snapshot()
+    before = snapshot.settled(node)
     _join_and_run_a_pod(cluster, node)
     assert "KUBE-FIREWALL" in node.run(["nft", "list", "ruleset"]).stdout
     assert "cni0" in node.run(["ip", "link"]).stdout
@@ -67,7 +67,7 @@ def test_what_was_there_before_survives(cluster, node):
     _prepare(node)
     node.run(["ip", "link", "add", "flannel.1", "type", "bridge"])
     node.run(["nft", "-f", "-"], input=FOREIGN_RULES)
-    before = node.snapshot()
+    before = snapshot.settled(node)
     _join_and_run_a_pod(cluster, node)
     node.run(["ip", "link", "add", "their-link", "type", "bridge"])
     assert _undo(node).returncode == 0
@@ -120,7 +120,7 @@ def test_a_node_whose_containerd_is_stopped_is_given_back(cluster, node):
 
 def test_hands_killed_in_the_middle_of_an_undo_go_on(cluster, node):
     _prepare(node)
-    before = node.snapshot()
+    before = snapshot.settled(node)
     _join_and_run_a_pod(cluster, node)
     undoing = node.popen(["kubexmctl", "undo", join.OWNER])
     waiting.until("the pod to end", lambda: not node.run(["pgrep", "greeter"], check=False).stdout, WAIT_SECONDS)
@@ -162,11 +162,8 @@ def _undo(node: Node):
 
 
 def _assert_nothing_is_different(before: snapshot.Snapshot, node: Node) -> None:
-    """systemd may still be at work."""
-    def report() -> snapshot.Report:
-        return snapshot.diff(before, node.snapshot())
-
-    waiting.until("the node to be as it was", lambda: not report(), WAIT_SECONDS, lambda: str(report()))
+    report = snapshot.lasting_diff(before, node)
+    assert not report, report
 
 
 def _memory(node: Node) -> str:

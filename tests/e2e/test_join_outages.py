@@ -19,7 +19,7 @@ BOOTSTRAP = "/etc/kubexm/bootstrap-kubeconfig"
 @pytest.fixture(scope="module")
 def place():
     with assignment.enrolled(TREE) as (side, host):
-        yield side, host, host.node.snapshot()
+        yield side, host, snapshot.settled(host.node)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def joined(place):
     kubelet = kubelet_of(host)
     yield side, host, kubelet
     withdraw(side, host)
-    assert not snapshot.diff(before, host.node.snapshot())
+    assert not snapshot.lasting_diff(before, host.node)
     assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
 
 

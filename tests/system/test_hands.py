@@ -63,7 +63,7 @@ def apply(node, text: str, user: str | None = None):
 def test_a_plan_is_carried_out_and_taken_back_without_a_trace(host):
     host.write("/run/plan.json", rich_plan("p1"))
     host.write("/run/ca.crt", CA)
-    before = host.snapshot()
+    before = snapshot.settled(host)
     done = apply(host, rich_plan("p1"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert host.read("/etc/kubernetes/pki/ca.crt").decode() == CA
@@ -72,8 +72,8 @@ def test_a_plan_is_carried_out_and_taken_back_without_a_trace(host):
     assert b"10.99.0.200 somebody" in host.read("/etc/hosts")
     undone = host.run(["kubexmctl", "undo", "test"], check=False)
     assert undone.returncode == 0, undone.stdout + undone.stderr
-    report = snapshot.diff(before, host.snapshot())
-    assert not report, str(report)
+    report = snapshot.lasting_diff(before, host)
+    assert not report, report
 
 
 def test_the_same_plan_twice_has_nothing_to_do(host):
@@ -86,12 +86,12 @@ def test_the_same_plan_twice_has_nothing_to_do(host):
 
 def test_a_preview_shows_diffs_and_changes_nothing(host):
     host.write("/run/plan.json", rich_plan("p1"))
-    before = host.snapshot()
+    before = snapshot.settled(host)
     shown = host.run(["kubexmctl", "preview", "/run/plan.json"]).stdout
     assert "+10.99.0.200 somebody" in shown
     assert "net.ipv4.ip_forward: 0 -> 1" in shown
-    report = snapshot.diff(before, host.snapshot())
-    assert not report, str(report)
+    report = snapshot.lasting_diff(before, host)
+    assert not report, report
 
 
 def test_a_plan_prints_as_text_as_json_and_as_diffs(host):

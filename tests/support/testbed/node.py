@@ -2,7 +2,7 @@
 
     with Node(suite="trixie") as node:
         node.run(["systemctl", "start", "something"])
-        before = node.snapshot()
+        print(node.journal("--unit=something"))
 
 Nodes live in a sandbox (testbed.sandbox); their image is made before (testbed.image).
 """
@@ -171,7 +171,7 @@ class Node:
     # --- looking at it ------------------------------------------------------------------------
 
     def snapshot(self) -> snapshot.Snapshot:
-        """Everything a person could find changed on this host; compare two with snapshot.diff."""
+        """Everything a person could find changed on this host; testbed.snapshot compares two."""
         return snapshot.take(self.name, self.leader, self._image, lambda text: self.run(["sh", "-s"], input=text).stdout)
 
     def journal(self, *options: str) -> str:
