@@ -12,7 +12,7 @@ from testbed import waiting
 from testbed.hands import plan
 from testbed.node import Node
 
-DEATH_SECONDS = 30
+DEATH_SECONDS = 120
 PLACE = "/run/kubexm-test"  # what the tests put on the node for themselves
 DROP_IN = "/run/systemd/system/kubexm-hands.service.d/test.conf"
 
@@ -69,7 +69,10 @@ class Hands:
         """The process as the sandbox sees it."""
         pid = self.node.run(["systemctl", "show", "-P", "MainPID", "kubexm-hands.service"]).stdout.strip()
         for status in Path("/proc").glob("[0-9]*/status"):
-            lines = status.read_text().splitlines()
+            try:
+                lines = status.read_text().splitlines()
+            except OSError:  # another process, which ended in this moment
+                continue
             if lines[0] == "Name:\tkubexm-hands" and any(_is_pid(line, pid) for line in lines):
                 return int(status.parent.name)
         raise RuntimeError("the hands do not run")
