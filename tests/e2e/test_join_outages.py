@@ -36,7 +36,11 @@ def joined(place):
 
 
 def kubelet_of(host) -> str:
-    return host.node.run(["systemctl", "show", "-P", "MainPID", "kubelet.service"]).stdout.strip()
+    return process_of(host, "kubelet.service")
+
+
+def process_of(host, unit: str) -> str:
+    return host.node.run(["systemctl", "show", "-P", "MainPID", unit]).stdout.strip()
 
 
 def wait_for_hold(side, host, *words: str) -> None:
@@ -147,6 +151,13 @@ def signal_hands(host, name: str) -> None:
     host.node.run(["systemctl", "kill", f"--signal={name}", "kubexm-hands"])
 
 
+def replace_kubexmd(host) -> None:
+    """Does not wait until it is ready, which without an answer of the hands takes a while."""
+    before = process_of(host, "kubexmd")
+    host.node.run(["systemctl", "restart", "--no-block", "kubexmd"])
+    host.wait("another process", lambda: process_of(host, "kubexmd") not in ("0", before))
+
+
 def test_kubexmd_restarts_in_every_phase(place):
     side, host, _ = place
     assign(side, host, bootstrap_data(side.cluster))
@@ -157,7 +168,7 @@ def test_kubexmd_restarts_in_every_phase(place):
             annotate(side, host, UNREGISTERING)
         host.wait_for_phase(phase)
         kubelet = kubelet_of(host)
-        host.node.run(["systemctl", "restart", "kubexmd"])
+        replace_kubexmd(host)
         if phase == "releasing":
             signal_hands(host, "CONT")
         host.wait_for_phase(next_phase)
