@@ -118,7 +118,7 @@ def test_ready_is_said_only_after_an_interrupted_plan_came_to_its_end(host):
 
 
 def test_the_status_tells_what_runs(host):
-    assert shown(host, "StatusText") == "Ready for plans."
+    waiting.until("a status", lambda: shown(host, "StatusText") == "Ready for plans.", 60)
     begin_plan_at_gate(host, "p1")
     at_work = f"Plan p1, step 0: run /usr/bin/cat {GATE} as kubexm-gate.service."
     waiting.until("the step in the status", lambda: shown(host, "StatusText") == at_work, 60)

@@ -31,7 +31,7 @@ def hands(request, nodes):
     node = nodes()
     for unit in ("kubexmd", "kubexm-hands"):
         node.write(f"/run/systemd/system/{unit}.service.d/sanitizer.conf", RELAXED)
-    return Hands(node, TREES[request.param])
+    return Hands(node, TREES[request.param], WAIT_SECONDS)
 
 
 def complaints(node) -> list[str]:
