@@ -189,7 +189,7 @@ def test_the_command_line_passes_on_output_and_exit_code(suite: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "KUBEXM_RUN"}
     started = time.monotonic()
     done = subprocess.run([sys.executable, "-m", "testbed", "node", "--suite", suite, "--", "sh", "-c", "cat /etc/os-release; exit 7"],
-                          env=environment | {"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True, timeout=120)
+                          env=environment | {"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 7, done.stderr
     assert f"VERSION_CODENAME={suite}" in done.stdout
     assert f"({suite}, 10.99.0.10) running after" in done.stderr
@@ -210,7 +210,7 @@ def test_a_failed_test_keeps_console_and_journal(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-c", "/dev/null", str(tmp_path),
                            f"--basetemp={tmp_path}/temporary"],
                           env=os.environ | {"PYTHONPATH": ":".join(paths), "KUBEXM_LOGS": str(tmp_path / "logs")},
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=300)
     assert "1 failed" in done.stdout
     kept = next((tmp_path / "logs").iterdir())
     assert str(kept) in done.stdout
