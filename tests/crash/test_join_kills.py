@@ -40,7 +40,7 @@ class Course:
         for unit in (HANDS, AGENT):
             host.restart(unit)
         self.rest()
-        self.before = host.node.snapshot()
+        self.before = snapshot.settled(host.node)
         self.forth_trace = self._trace(assignment.join)
         self.joined = self._footprint()
         self.back_trace = self._trace(assignment.release)
@@ -80,7 +80,7 @@ class Course:
             "machine.kubeconfig", "management.kubeconfig"], circumstances
 
     def check_free(self, circumstances: object) -> None:
-        changed = snapshot.diff(self.before, self.host.node.snapshot())
+        changed = snapshot.lasting_diff(self.before, self.host.node)
         assert not changed, f"{circumstances}: {changed}"
         assert self.host.kept() == ["kubexmd.lock", "management.kubeconfig"], circumstances
         found = assignment.byohost(self.side, self.host)
@@ -156,7 +156,7 @@ def test_kubexmd_killed_again_and_again_while_it_enrols(course):
     host.wait_for_phase("waiting")
     assert len(assignment.requests(course.side, HOST_SIGNER) - asked) == 1
     assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
-    course.before = host.node.snapshot()
+    course.before = snapshot.settled(host.node)
 
 
 def test_hands_killed_at_points(course, figure):
@@ -205,7 +205,7 @@ def test_the_power_is_cut(course):
     host, node = course.host, course.host.node
     node.reboot()
     course.rest()
-    course.before = node.snapshot()
+    course.before = snapshot.settled(node)
     assignment.scale(course.side, 1)
     host.wait("a plan that runs", lambda: (host.status().get("plan") or {}).get("state") == "running")
     for moment in ("while the plan ran", "when the node was Ready"):

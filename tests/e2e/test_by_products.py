@@ -4,18 +4,22 @@ What a cluster leaves besides files goes with the plan's by-products: pods, chai
 """
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 import yaml
 
 from testbed import cri, snapshot, waiting, worker
-from testbed.cluster import Cluster
+from testbed.cluster import TROUBLE, Cluster
 from testbed.hands import client, join
 from testbed.hands.plan import step
+from testbed.host import Host
 from testbed.node import Node
 
-WAIT_SECONDS = 60
-UNDO_SECONDS = 120
+WAIT_SECONDS = 180
+UNDO_SECONDS = 300
+HANDS = "kubexm-hands"
 POD = "greeter"
 
 FOREIGN_RULES = """
@@ -50,7 +54,7 @@ def forget(cluster):
                          indirect=["node"])
 def test_a_joined_node_is_given_back_without_a_trace(cluster, node, containerd, figure):
     _prepare(node, containerd)
-    before = node.snapshot()
+    before = snapshot.settled(node)
     _join_and_run_a_pod(cluster, node)
     assert "KUBE-FIREWALL" in node.run(["nft", "list", "ruleset"]).stdout
     assert "cni0" in node.run(["ip", "link"]).stdout
@@ -67,7 +71,7 @@ def test_what_was_there_before_survives(cluster, node):
     _prepare(node)
     node.run(["ip", "link", "add", "flannel.1", "type", "bridge"])
     node.run(["nft", "-f", "-"], input=FOREIGN_RULES)
-    before = node.snapshot()
+    before = snapshot.settled(node)
     _join_and_run_a_pod(cluster, node)
     node.run(["ip", "link", "add", "their-link", "type", "bridge"])
     assert _undo(node).returncode == 0
@@ -119,15 +123,17 @@ def test_a_node_whose_containerd_is_stopped_is_given_back(cluster, node):
 
 
 def test_hands_killed_in_the_middle_of_an_undo_go_on(cluster, node):
-    _prepare(node)
-    before = node.snapshot()
+    """When the pod has just ended, and all that comes after it is still there."""
+    host = Host(node, Path(os.environ["KUBEXM_TREE"]))
+    client.install(node)
+    host.restart(HANDS)
+    before = snapshot.settled(node)
     _join_and_run_a_pod(cluster, node)
-    undoing = node.popen(["kubexmctl", "undo", join.OWNER])
-    waiting.until("the pod to end", lambda: not node.run(["pgrep", "greeter"], check=False).stdout, WAIT_SECONDS)
-    node.run(["kill", "-KILL", client.shown(node, "MainPID")])
-    undoing.wait(UNDO_SECONDS)
+    host.crash_at(HANDS, "pod.remove.after:1")
+    assert _undo(node).returncode != 0
     waiting.until("the end of the undo", lambda: "undone" in node.run(
         ["kubexmctl", "history", "--limit", "1"], check=False).stdout, WAIT_SECONDS, lambda: node.journal("--lines=40"))
+    client.until_logged(node, "going on with plan", "-u", HANDS)
     _assert_nothing_is_different(before, node)
 
 
@@ -154,7 +160,7 @@ def _is_ready(cluster: Cluster, path: str) -> bool:
 
 
 def _wait(node: Node, what: str, condition) -> None:
-    waiting.until(what, condition, WAIT_SECONDS, lambda: node.journal("-u", "kubelet", "--lines=40"))
+    waiting.until(what, condition, WAIT_SECONDS, lambda: node.journal("-u", "kubelet", "--lines=40"), TROUBLE)
 
 
 def _undo(node: Node):
@@ -162,11 +168,8 @@ def _undo(node: Node):
 
 
 def _assert_nothing_is_different(before: snapshot.Snapshot, node: Node) -> None:
-    """systemd may still be at work."""
-    def report() -> snapshot.Report:
-        return snapshot.diff(before, node.snapshot())
-
-    waiting.until("the node to be as it was", lambda: not report(), WAIT_SECONDS, lambda: str(report()))
+    report = snapshot.lasting_diff(before, node)
+    assert not report, report
 
 
 def _memory(node: Node) -> str:

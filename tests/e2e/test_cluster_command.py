@@ -10,7 +10,8 @@ import pytest
 
 from testbed import waiting
 
-START_SECONDS = 120
+START_SECONDS = 240
+END_SECONDS = 120
 
 
 def _cluster(*arguments: str, **options) -> subprocess.Popen:
@@ -47,6 +48,6 @@ def test_nothing_stays_behind(number):
     assert [line for line in _processes_of(mine) if "kube-apiserver" in line]
 
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    process.wait(timeout=30)
-    waiting.until(f"the processes of {mine} to be gone", lambda: not _processes_of(mine), 10,
+    process.wait(END_SECONDS)
+    waiting.until(f"the processes of {mine} to be gone", lambda: not _processes_of(mine), END_SECONDS,
                   lambda: "\n".join(_processes_of(mine)))

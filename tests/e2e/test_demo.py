@@ -13,7 +13,8 @@ import pytest
 from testbed import cache, waiting
 
 TOP = Path(__file__).resolve().parents[2]
-PHASE_SECONDS = 60
+PHASE_SECONDS = 180
+END_SECONDS = 120
 STORY = [  # in this order; the words of kubectl, of the API and of the snapshot
     r"my-cluster-workers +0$", r"^\s+active$", r"^\s+inactive$",
     r"^\s+-rw------- 1 root root .* /etc/kubexm/bootstrap-kubeconfig$", r"phase +waiting$",
@@ -47,17 +48,19 @@ def is_told(story: list[str], text: str) -> None:
         assert any(re.search(wanted, line) for line in lines), f"{wanted!r} is missing or too early in\n{text}"
 
 
-def left_by(process: subprocess.Popen) -> list[Path]:
-    return list((cache.root() / "run").glob(f"kubexm-{process.pid}-*"))
+def directories_of(number: int | str) -> set[Path]:
+    return set((cache.root() / "run").glob(f"kubexm-{number}-*"))
 
 
 def test_once_goes_there_and_back_and_ends(demo):
+    others = directories_of("*")
     process = demo("--once")
-    text, _ = process.communicate(timeout=300)
+    text, _ = process.communicate(timeout=600)
     assert process.returncode == 0, text
     is_told(STORY + WAY_BACK, text)
     assert "\x1b" not in text  # no cursor games in a pipe
-    assert not left_by(process)
+    # A process of another suite may have the same number in its namespace: its directory is older, or goes soon.
+    assert not waiting.until_none(lambda: directories_of(process.pid) - others, END_SECONDS)
 
 
 def phase_on(page: str) -> str:
@@ -77,7 +80,7 @@ def test_a_visitor_finds_what_the_last_screen_says(demo):
     [enter] = re.findall(r"^ +(/\S+/enter)$", screen, re.MULTILINE)
     tries = re.findall(r"^ {6}((?:kubectl|node-\d+) .+)$", screen, re.MULTILINE)
 
-    assert left_by(process) == [Path(enter).parent]
+    assert Path(enter).parent in directories_of(process.pid)
     with urllib.request.urlopen(page, timeout=10) as answer:
         assert "text/html" in answer.headers["Content-Type"] and b"kubexm" in answer.read()
     assert phase_on(page) == "joined"
@@ -88,5 +91,5 @@ def test_a_visitor_finds_what_the_last_screen_says(demo):
     waiting.until("the host to be released", lambda: phase_on(page) == "waiting", PHASE_SECONDS)
 
     os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does
-    assert process.wait(timeout=30) == 0
-    assert not left_by(process)
+    assert process.wait(END_SECONDS) == 0
+    assert not Path(enter).parent.exists()

@@ -53,7 +53,7 @@ def run_pod(side, host: Host) -> str:
 
 @pytest.mark.parametrize("node", ["bookworm", "trixie"], indirect=True)
 def test_a_host_becomes_a_node_and_back(side, host):
-    before = host.node.snapshot()
+    before = snapshot.settled(host.node)
     found = byohost(side, host)
     assert found["status"]["hostinfo"]["architecture"] == "amd64"
     assert condition(side, host, BOOTSTRAPPED)["reason"] == "WaitingForMachineRefToBeAssigned"
@@ -75,7 +75,7 @@ def test_a_host_becomes_a_node_and_back(side, host):
     side.cluster.kubectl("delete", "pod", pod, "--wait=false")
     scale(side, 0)
     status = host.wait_for_phase("waiting")
-    assert not snapshot.diff(before, host.node.snapshot())
+    assert not snapshot.lasting_diff(before, host.node)
     assert [step for step in status["plan"]["steps"] if step["error"]] == []  # nothing that had to stay
     released = byohost(side, host)
     assert "machineRef" not in released["status"] and "bootstrapSecret" not in released["spec"]

@@ -20,7 +20,7 @@ KUBELET = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration
 @pytest.fixture(scope="module")
 def place():
     with assignment.enrolled(TREE) as (side, host):
-        yield side, host, host.node.snapshot()
+        yield side, host, snapshot.settled(host.node)
 
 
 def changed(cluster, server: str = "", token: str = "", authority: str | None = None) -> str:
@@ -176,5 +176,5 @@ def test_a_secret_that_comes_late_is_found(place):
 def test_nothing_of_all_this_is_left(place):
     """The last test of this file."""
     _, host, before = place
-    assert not snapshot.diff(before, host.node.snapshot())
+    assert not snapshot.lasting_diff(before, host.node)
     assert int(host.node.run(["systemctl", "show", "-P", "NRestarts", "kubexmd"]).stdout) == 0

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from testbed import management
+from testbed import management, waiting
 from testbed.cluster import Cluster, KubectlError
 from testbed.management import example
 
@@ -65,8 +65,8 @@ def wait_registered(side, node) -> dict:
 
     try:
         return side.wait_for(f"ByoHost {node.name}", registered)
-    except AssertionError as error:
-        raise AssertionError(f"{error}\n{node.journal('--unit=byoh-hostagent', '--lines=20')}") from None
+    except waiting.TimedOut as error:
+        raise waiting.TimedOut(f"{error}\n{node.journal('--unit=byoh-hostagent', '--lines=20')}") from None
 
 
 def test_the_agent_registers_its_host(side, agent):
@@ -114,7 +114,7 @@ def test_the_agent_follows_a_machine_and_lets_go_of_it(side, agent):
     assert bootstrapped(side, agent.name) == "False"
     # Cluster API deletes no Node of a Cluster in which it knows no control plane: this one stays behind.
     side.cluster.kubectl("delete", "node", agent.name)
-    side.cluster.kubectl("delete", "cluster", example.CLUSTER, "--timeout=50s")
+    side.cluster.kubectl("delete", "cluster", example.CLUSTER, "--timeout=150s")
 
 
 def machine_phases(side) -> list[str]:

@@ -18,7 +18,7 @@ from testbed.management import example
 from testbed.management.handmade import HandmadeHost
 from testbed.watching import Watch
 
-PACE = 0.02  # the stand-in looks again after 0.2 s instead of 10, and forces a release after 6 s instead of 5 min
+PACE, PATIENCE = 0.02, 0.06  # the stand-in looks again after 0.2 s instead of 10, and forces a release after 18 s
 WORDS = "byoh.infrastructure.cluster.x-k8s.io"
 NOTHING = {"metadata": {}}
 LEASE = "byohost.infrastructure.cluster.x-k8s.io/lease"
@@ -32,7 +32,7 @@ def workload():
 
 @pytest.fixture(scope="module")
 def side(workload):
-    with Cluster("management") as cluster, management.start("kubexm", cluster, pace=PACE) as running:
+    with Cluster("management") as cluster, management.start("kubexm", cluster, PACE, PATIENCE) as running:
         yield running
 
 
@@ -59,7 +59,7 @@ def machine(request, side, workload, host):
     if host.read():
         host.release()
     side.wait_for("the end of all Machines", lambda: not names(side, "machines"))
-    side.cluster.kubectl("delete", "cluster", example.CLUSTER, "--timeout=50s")
+    side.cluster.kubectl("delete", "cluster", example.CLUSTER, "--timeout=150s")
     workload.kubectl("delete", "nodes", "--all")
 
 
@@ -263,11 +263,13 @@ def test_the_manager_may_not_approve_the_certificate_of_a_kubelet(side, tmp_path
                "-subj", "/O=system:nodes/CN=system:node:h1", "-keyout", str(tmp_path / "key")]
     request = subprocess.run(command, check=True, capture_output=True).stdout
     newcomer = Api(side.cluster.bootstrap_kubeconfig(side.cluster.create_bootstrap_token(example.GROUPS)))
-    newcomer.request("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {
+    wanted = {
         "apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
         "metadata": {"name": "node-csr-h1"},
         "spec": {"request": base64.b64encode(request).decode(), "usages": ["client auth", "digital signature"],
-                 "signerName": "kubernetes.io/kube-apiserver-client-kubelet"}})
+                 "signerName": "kubernetes.io/kube-apiserver-client-kubelet"}}
+    side.wait_for("the token to be known", lambda: newcomer.request(
+        "POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", wanted))
     log = side.processes["kubexm-stand-in"].log
     side.wait_for("the refusal", lambda: "certificate request node-csr-h1 not approved" in log.read_text())
     assert "conditions" not in side.cluster.get("certificatesigningrequest", "node-csr-h1").get("status", {})

@@ -13,12 +13,12 @@ import yaml
 
 from testbed import stock_kubelet, waiting, worker
 from testbed.bootstrap import NODE_GROUP
-from testbed.cluster import Cluster, KubectlError
+from testbed.cluster import TROUBLE, Cluster, KubectlError
 from testbed.node import Node
 
 CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING_SIGNER = "kubernetes.io/kubelet-serving"
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120
 KERNEL_SETTINGS = [f"/proc/sys/{name}" for name in (
     "vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
     "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes")]
@@ -100,7 +100,7 @@ def _configure(cluster: Cluster, node: Node) -> str:
 
 def _wait(node: Node, what: str, condition):
     """For what kubelet has to do: when it does not, its journal says why."""
-    return waiting.until(what, condition, WAIT_SECONDS, lambda: node.journal("-u", "kubelet", "--lines=40"))
+    return waiting.until(what, condition, WAIT_SECONDS, lambda: node.journal("-u", "kubelet", "--lines=40"), TROUBLE)
 
 
 def _join(cluster: Cluster, node: Node) -> float:

@@ -147,6 +147,7 @@ systemctl daemon-reload
 systemctl start unit.swap swap.target listed.swap
 systemctl start "$(systemd-escape --path --suffix=swap /dev/disk/by-uuid/$uuid)"
 swapon --priority 5 /hand
+until systemctl is-active --quiet hand.swap; do sleep 0.1; done
 """
 
 

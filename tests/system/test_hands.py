@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from testbed import snapshot, waiting
+from testbed.hands import client, gate
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
@@ -33,10 +34,13 @@ def plan(identity: str, *steps: dict, owner: str = "test") -> str:
 
 
 def rich_plan(identity: str) -> str:
+    return plan(identity, *rich_steps())
+
+
+def rich_steps() -> list[dict]:
     """Every kind of step that a node allows."""
     directory = {"mode": "0750", "uid": 0, "gid": 0}
-    return plan(
-        identity,
+    return [
         step("directory", path="/etc/kubernetes", access={**directory, "mode": "0755"}),
         step("directory", path="/etc/kubernetes/pki", access=directory),
         step("directory", path="/var/lib/kubelet", access=directory),
@@ -51,7 +55,7 @@ def rich_plan(identity: str) -> str:
         step("rendered-file", document={"type": "kubeconfig", "user": "kubelet", "server": "https://10.99.0.2:6443"}),
         step("claim", path="/var/lib/kube-proxy"),
         step("unit-state", name="containerd.service", active=False, enabled=False, restart_key=""),
-    )
+    ]
 
 
 def apply(node, text: str, user: str | None = None):
@@ -63,7 +67,7 @@ def apply(node, text: str, user: str | None = None):
 def test_a_plan_is_carried_out_and_taken_back_without_a_trace(host):
     host.write("/run/plan.json", rich_plan("p1"))
     host.write("/run/ca.crt", CA)
-    before = host.snapshot()
+    before = snapshot.settled(host)
     done = apply(host, rich_plan("p1"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert host.read("/etc/kubernetes/pki/ca.crt").decode() == CA
@@ -72,8 +76,8 @@ def test_a_plan_is_carried_out_and_taken_back_without_a_trace(host):
     assert b"10.99.0.200 somebody" in host.read("/etc/hosts")
     undone = host.run(["kubexmctl", "undo", "test"], check=False)
     assert undone.returncode == 0, undone.stdout + undone.stderr
-    report = snapshot.diff(before, host.snapshot())
-    assert not report, str(report)
+    report = snapshot.lasting_diff(before, host)
+    assert not report, report
 
 
 def test_the_same_plan_twice_has_nothing_to_do(host):
@@ -86,12 +90,12 @@ def test_the_same_plan_twice_has_nothing_to_do(host):
 
 def test_a_preview_shows_diffs_and_changes_nothing(host):
     host.write("/run/plan.json", rich_plan("p1"))
-    before = host.snapshot()
+    before = snapshot.settled(host)
     shown = host.run(["kubexmctl", "preview", "/run/plan.json"]).stdout
     assert "+10.99.0.200 somebody" in shown
     assert "net.ipv4.ip_forward: 0 -> 1" in shown
-    report = snapshot.diff(before, host.snapshot())
-    assert not report, str(report)
+    report = snapshot.lasting_diff(before, host)
+    assert not report, report
 
 
 def test_a_plan_prints_as_text_as_json_and_as_diffs(host):
@@ -147,14 +151,22 @@ def test_nobody_but_root_and_kubexm_is_heard(host):
 
 
 def test_a_plan_survives_a_kill_of_the_hands(host):
-    host.write("/run/plan.json", rich_plan("p1"))
+    """In the middle for sure: a step that waits at a gate is there."""
+    host.write(client.CONFIGURATION, gate.ALLOW_CAT)
+    host.run(["systemctl", "restart", client.SERVICE])
+    host.run(["mkfifo", gate.GATE])
+    first, then = rich_steps()[:6], rich_steps()[6:]
+    host.write("/run/plan.json", plan("p1", *first, gate.CAT, *then))
     host.write("/run/ca.crt", CA)
-    pid = host.run(["systemctl", "show", "-P", "MainPID", "kubexm-hands"]).stdout.strip()
     running = host.popen(["kubexmctl", "apply", "/run/plan.json", "--content", "/run/ca.crt"])
-    waiting.until("a step in the middle", lambda: b"somebody" in host.read("/etc/hosts"), 30)
-    host.run(["kill", "-KILL", pid])
+    gate.wait_at_gate(host)
+    assert b"somebody" in host.read("/etc/hosts")
+    host.run(["kill", "-KILL", client.shown(host, "MainPID")])
     running.wait(60)
-    waiting.until("the plan's end", lambda: "done " in host.run(["kubexmctl", "history"], check=False).stdout, 60)
+    assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "0"
+    gate.open_gate(host)
+    waiting.until("the plan's end", lambda: "done " in host.run(["kubexmctl", "history"], check=False).stdout, 120)
+    assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "1"
     assert host.read("/etc/kubernetes/pki/ca.crt").decode() == CA
     assert host.run(["systemctl", "is-active", "containerd"], check=False).stdout.strip() == "inactive"
 

@@ -29,7 +29,7 @@ def host(request) -> Iterator[Node]:
 
 @pytest.fixture(scope="module")
 def before(host) -> snapshot.Snapshot:
-    return host.snapshot()
+    return snapshot.settled(host)
 
 
 def test_there_are_enough_of_every_kind(figure):
@@ -57,10 +57,8 @@ def test_afterwards_the_host_is_as_it_was_and_the_hands_serve(host, before):
     with handswire.connect(host) as wire:
         wire.hello()
         assert client.undo(wire, "afterwards-undo", OWNER) == ""
-    after = host.snapshot()
-    report = snapshot.Report([change for change in snapshot.diff(before, after).changes
-                              if not change.name.startswith(handswire.STATE)])
-    assert not report, str(report)
+    report = snapshot.lasting_diff(before, host, apart_from=(handswire.STATE,))
+    assert not report, report
     assert client.shown(host, "NRestarts") == "0", "nothing of it made the hands fall over"
     # The chain of the audit is checked whenever the journal is opened.
     host.run(["systemctl", "restart", client.SERVICE])

@@ -88,7 +88,8 @@ def test_a_stop_lets_the_step_end_and_the_plan_goes_on_at_the_next_start(host):
     begin_plan_at_gate(host, "p1")
     host.run(["systemctl", "stop", "--no-block", client.SERVICE])
     waiting.until("the stop", lambda: shown(host, "SubState") == "stop-sigterm", 60)
-    assert shown(host, "StatusText") == "Finishing the step that runs."
+    finishing = "Finishing the step that runs."
+    waiting.until("it to say so", lambda: shown(host, "StatusText") == finishing, 60)
     open_gate(host)
     waiting.until("the end", lambda: shown(host, "ActiveState") == "inactive", 60)
     assert forwarding(host) == "0"
@@ -117,9 +118,10 @@ def test_ready_is_said_only_after_an_interrupted_plan_came_to_its_end(host):
 
 
 def test_the_status_tells_what_runs(host):
-    assert shown(host, "StatusText") == "Ready for plans."
+    waiting.until("a status", lambda: shown(host, "StatusText") == "Ready for plans.", 60)
     begin_plan_at_gate(host, "p1")
-    assert shown(host, "StatusText") == f"Plan p1, step 0: run /usr/bin/cat {GATE} as kubexm-gate.service."
+    at_work = f"Plan p1, step 0: run /usr/bin/cat {GATE} as kubexm-gate.service."
+    waiting.until("the step in the status", lambda: shown(host, "StatusText") == at_work, 60)
     open_gate(host)
     at_rest = "Ready for plans. The last one, p1, is done."
     waiting.until("the plan's end", lambda: shown(host, "StatusText") == at_rest, 60)

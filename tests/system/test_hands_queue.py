@@ -23,10 +23,11 @@ def host(nodes):
 
 
 def ask(node, request: dict) -> None:
-    """Sends a request whose answer comes after the gate was opened."""
+    """Sends a request whose answer comes after the gate was opened; returns when the hands have read it."""
     with handswire.connect(node) as wire:
         wire.hello()
         wire.send(request)
+        wire.hello()
 
 
 def apply_request(document: dict, replace: bool) -> dict:

@@ -2,14 +2,17 @@
 
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from testbed import waiting
-from testbed.hands import Hands, hosts, plan
+from testbed.enter import CommandFailed
+from testbed.hands import Hands, client, gate, hosts, plan
 
 TREES = {name: Path(path) for name, path in (pair.split("=") for pair in os.environ["KUBEXM_SANITIZED"].split())}
+WAIT_SECONDS = 300  # sanitizers are slow
 COMPLAINT = re.compile(r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:")
 
 # What the sanitizers themselves need: shadow memory, a fixed layout, tracing of their own threads.
@@ -28,7 +31,7 @@ def hands(request, nodes):
     node = nodes()
     for unit in ("kubexmd", "kubexm-hands"):
         node.write(f"/run/systemd/system/{unit}.service.d/sanitizer.conf", RELAXED)
-    return Hands(node, TREES[request.param])
+    return Hands(node, TREES[request.param], WAIT_SECONDS)
 
 
 def complaints(node) -> list[str]:
@@ -54,18 +57,18 @@ def test_nothing_is_found_in_a_whole_life(hands):
 
 
 def test_a_stop_in_the_middle_of_a_plan_is_clean(hands):
-    hosts.bare(hands)
-    applying = hands.node.popen(["kubexmctl", "apply", _sent(hands)], stdout=-3, stderr=-3)
-    waiting.until("the plan to begin", lambda: "kubexm-test" in hands.node.journal("-u", "kubexm-hands") or
-                  (hands.root / "etc/kubernetes").exists(), 60)
-    hands.node.run(["systemctl", "restart", "kubexm-hands"])
-    applying.wait(60)
-    waiting.until("the plan to end", lambda: hands.last().startswith("done"), 60)
-    assert complaints(hands.node) == []
-
-
-def _sent(hands: Hands) -> str:
-    text = plan.text(*[plan.step("directory", path=f"/etc/kubernetes{'/deeper' * depth}",
-                                 access={"mode": "0755", "uid": 0, "gid": 0}) for depth in range(40)])
-    hands.place("plan.json").write_text(text)
-    return "/run/kubexm-test/plan.json"
+    """While somebody follows it; the first step waits at a gate, so the stop does not come too late."""
+    node = hands.node
+    node.write(client.CONFIGURATION, gate.ALLOW_CAT)
+    node.run(["systemctl", "restart", client.SERVICE])
+    node.run(["mkfifo", gate.GATE])
+    gate.begin_plan_at_gate(node, "p1")
+    following = node.popen(["kubexmctl", "follow", "p1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    node.run(["systemctl", "restart", "--no-block", client.SERVICE])
+    waiting.until("the stop", lambda: client.shown(node, "SubState") == "stop-sigterm", WAIT_SECONDS)
+    gate.open_gate(node)
+    following.wait(WAIT_SECONDS)
+    waiting.until("the plan to end", lambda: hands.last().startswith("done"), WAIT_SECONDS,
+                  lambda: node.journal("-n", "60"), despite=(CommandFailed,))
+    assert gate.forwarding(node) == "1"
+    assert complaints(node) == []

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed import image, nspawn, snapshot
+from testbed import image, nspawn, snapshot, waiting
 from testbed.node import Node
-from testbed.snapshot import ignore, system
+from testbed.snapshot import ignore, rest, system
 
 QUIET_SECONDS = 180 if os.environ.get("KUBEXM_TEST_DEEP") else 3
 
@@ -121,7 +121,7 @@ def host(request) -> Node:
 
 @pytest.fixture(scope="module")
 def before(host: Node) -> snapshot.Snapshot:
-    return host.snapshot()
+    return snapshot.settled(host)
 
 
 def difference(host: Node, before: snapshot.Snapshot) -> snapshot.Report:
@@ -134,15 +134,18 @@ def shell(host: Node, script: str) -> None:
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.what)
 def test_a_planted_change_is_reported(host: Node, before: snapshot.Snapshot, change: Planted) -> None:
+    def wrong() -> list[str]:
+        """What the report says and should not, and the other way round: the host may not be at rest yet."""
+        lines = str(difference(host, before)).splitlines()[1:]
+        unexpected = [line for line in lines if not any(re.fullmatch(each, line) for each in change.report)]
+        missing = [each for each in change.report if not any(re.fullmatch(each, line) for line in lines)]
+        return [*(f"unexpected: {line}" for line in unexpected), *(f"missing: {each}" for each in missing)]
+
     shell(host, change.plant)
-    report = difference(host, before)
+    complaints = waiting.until_none(wrong, rest.SETTLE_SECONDS)
     shell(host, change.undo)
-    print(report)
-    lines = str(report).splitlines()[1:]
-    unexpected = [line for line in lines if not any(re.fullmatch(pattern, line) for pattern in change.report)]
-    missing = [pattern for pattern in change.report if not any(re.fullmatch(pattern, line) for line in lines)]
-    assert not unexpected and not missing, f"unexpected: {unexpected}\nmissing: {missing}"
-    assert not (left := difference(host, before)), left
+    assert not complaints, "\n".join(complaints)
+    assert not (left := snapshot.lasting_diff(before, host)), left
 
 
 def test_a_new_user_is_reported(host: Node, before: snapshot.Snapshot) -> None:
@@ -155,22 +158,22 @@ def test_a_new_user_is_reported(host: Node, before: snapshot.Snapshot) -> None:
 
 
 def test_nothing_is_different_on_a_quiet_host(host: Node) -> None:
-    before = host.snapshot()
+    before = snapshot.settled(host)
     host.run(["systemctl", "restart", "containerd.service"])
     host.run(["systemd-run", "--wait", "--collect", "--property=DynamicUser=yes", "--property=MemoryMax=64M",
               "--property=PrivateTmp=yes", "sleep", str(QUIET_SECONDS)], timeout=QUIET_SECONDS + 60)
     host.run(["logger", "something happened"])
     host.run(["ctr", "version"])
-    report = difference(host, before)
+    report = snapshot.lasting_diff(before, host)
     assert not report, report
     assert str(report) == "nothing is different"
 
 
 def test_nothing_is_different_after_a_reboot(host: Node) -> None:
     host.run(["nft", "delete table ip kept"])  # rules never survive a reboot
-    before = host.snapshot()
+    before = snapshot.settled(host)
     host.reboot()
-    assert not (report := difference(host, before)), report
+    assert not (report := snapshot.lasting_diff(before, host)), report
 
 
 @pytest.mark.parametrize("entry, why", [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-TIMEOUT_SECONDS = 10
+TIMEOUT_SECONDS = 60
 
 
 class Api:

@@ -23,8 +23,8 @@ from testbed import bootstrap, components, evidence, kubernetes, network, pki, w
 from testbed.api import Api
 from testbed.process import Process
 
-START_SECONDS = 60  # for a machine much slower than usual; 4 s are normal
-KUBECTL_SECONDS = 60
+START_SECONDS = 180  # for a machine much slower than usual; 4 s are normal
+KUBECTL_SECONDS = 180
 COMPLAINTS = 15
 
 # For `kubectl logs` and `kubectl exec`; kubeadm makes such a binding in a later phase than those used here.
@@ -40,6 +40,9 @@ subjects:
 
 class KubectlError(RuntimeError):
     pass
+
+
+TROUBLE = (KubectlError, OSError)  # of asking a cluster: an API server that is busy or away may answer the next time
 
 
 class Cluster:
@@ -105,12 +108,12 @@ class Cluster:
         text = manifest.read_text() if isinstance(manifest, Path) else manifest
         return self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=text)
 
-    def wait_for(self, what: str, condition: Callable, seconds: float = 30):
+    def wait_for(self, what: str, condition: Callable, seconds: float = START_SECONDS):
         """Waits until `condition()` returns something true, and returns that.
 
         `what` names it in words for the message of a failure.
         """
-        return waiting.until(f"{what} in cluster {self.name}", condition, seconds, self.complaints)
+        return waiting.until(f"{what} in cluster {self.name}", condition, seconds, self.complaints, TROUBLE)
 
     def create_bootstrap_token(self, groups: tuple[str, ...] = (bootstrap.NODE_GROUP,),
                                ttl: timedelta = timedelta(minutes=30)) -> str:

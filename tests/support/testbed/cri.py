@@ -1,7 +1,10 @@
 """Pods without kubelet: asks a node's containerd over CRI, with messages written by hand."""
 
+from testbed import waiting
 from testbed.node import Node
 
+READY_SECONDS = 60
+NOT_YET = ("grpc-status: 14", "server is not initialized yet")  # the second in versions that call it unknown
 SOCKET = "/run/containerd/containerd.sock"
 NETWORK_OF_THE_NODE = b"\x08\x02"
 
@@ -25,11 +28,16 @@ def _member(number: int, value: bytes) -> bytes:
 
 
 def _ask(node: Node, method: str, message: bytes) -> bytes:
+    """A containerd that has just been started may be ready before it serves CRI: then it is asked again."""
+    def headers() -> str:
+        found = node.run(["curl", "--silent", "--show-error", "--dump-header", "-", "--http2-prior-knowledge",
+                          "--unix-socket", SOCKET, "--header", "Content-Type: application/grpc",
+                          "--header", "TE: trailers", "--data-binary", "@/run/cri-request",
+                          "--output", "/run/cri-answer", f"http://localhost/runtime.v1.RuntimeService/{method}"]).stdout
+        return "" if any(words in found for words in NOT_YET) else found
+
     node.write("/run/cri-request", b"\0" + len(message).to_bytes(4, "big") + message)
-    said = node.run(["curl", "--silent", "--show-error", "--dump-header", "-", "--http2-prior-knowledge", "--unix-socket", SOCKET,
-                     "--header", "Content-Type: application/grpc", "--header", "TE: trailers",
-                     "--data-binary", "@/run/cri-request", "--output", "/run/cri-answer",
-                     f"http://localhost/runtime.v1.RuntimeService/{method}"]).stdout
+    said = waiting.until("containerd to serve CRI", headers, READY_SECONDS, node.journal)
     assert "grpc-status: 0" in said, said
     answer = node.read("/run/cri-answer")[5:]
     node.run(["rm", "/run/cri-request", "/run/cri-answer"])

@@ -24,7 +24,7 @@ from testbed import waiting
 
 DIRECTORY, SOCKET = "/run/kubexm-hands", "hands.sock"
 STATE = "/var/lib/kubexm-hands"
-ANSWER_SECONDS = 60
+ANSWER_SECONDS = 300  # also of hands that a sanitizer slows down
 LAST = {"refused", "accepted", "end", "observation", "hello", "plan-summary"}
 
 

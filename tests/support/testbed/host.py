@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from testbed import waiting, worker
-from testbed.cluster import Cluster
+from testbed.cluster import TROUBLE, Cluster
 from testbed.management import example
 from testbed.node import Node
 
 MANIFESTS = Path(__file__).resolve().parents[3] / "packaging/manifests"
-PHASE_SECONDS = 60
+PHASE_SECONDS = 180
 STATE = "/var/lib/kubexm"
 
 # Every start of a unit takes the next environment that a test left for it, if there is one: that process has it, and
@@ -55,7 +55,7 @@ class Host:
         return self.wait(f"phase {phase}", lambda: (now := self.status()).get("phase") == phase and now, seconds)
 
     def wait(self, what: str, condition: Callable, seconds: float = PHASE_SECONDS):
-        return waiting.until(f"{what} on {self.node.name}", condition, seconds, self.story)
+        return waiting.until(f"{what} on {self.node.name}", condition, seconds, self.story, TROUBLE)
 
     def story(self) -> str:
         """What its processes wrote, for somebody who wants to know why it is not where it should be."""

@@ -2,7 +2,7 @@
 
     with Node(suite="trixie") as node:
         node.run(["systemctl", "start", "something"])
-        before = node.snapshot()
+        print(node.journal("--unit=something"))
 
 Nodes live in a sandbox (testbed.sandbox); their image is made before (testbed.image).
 """
@@ -19,8 +19,9 @@ from testbed import enter, evidence, image, network, snapshot
 from testbed.disk import Disk
 from testbed.nspawn import Container, NodeFailed
 
-BOOT_SECONDS = 60  # a deadline for busy machines; a boot takes one to three
-END_SECONDS = 60
+BOOT_SECONDS = 180  # deadlines for busy machines; a boot takes one to three
+END_SECONDS = 180
+COMMAND_SECONDS = 300  # programs under a sanitizer are slow besides
 
 
 class Node:
@@ -120,8 +121,8 @@ class Node:
             raise RuntimeError(f"node {self.name} is not running; boot() it first")
         return self._leader
 
-    def run(self, argv: Sequence[str], *, input: str | None = None, check: bool = True, timeout: float = 60,
-            user: str | None = None) -> subprocess.CompletedProcess[str]:
+    def run(self, argv: Sequence[str], *, input: str | None = None, check: bool = True,
+            timeout: float = COMMAND_SECONDS, user: str | None = None) -> subprocess.CompletedProcess[str]:
         """Runs a command in the node and returns what it printed."""
         done = self._run(argv, input.encode() if input is not None else None, check, timeout, user)
         decoded = (part.decode(errors="surrogateescape") for part in (done.stdout, done.stderr))
@@ -160,8 +161,8 @@ class Node:
         self.run(["systemd-tmpfiles", "--create"])
         self.run(["systemctl", "daemon-reload"])
 
-    def _run(self, argv: Sequence[str], data: bytes | None = None, check: bool = True, timeout: float = 60,
-             user: str | None = None) -> subprocess.CompletedProcess[bytes]:
+    def _run(self, argv: Sequence[str], data: bytes | None = None, check: bool = True,
+             timeout: float = COMMAND_SECONDS, user: str | None = None) -> subprocess.CompletedProcess[bytes]:
         done = enter.capture(self.name, argv, enter.command(self.leader, argv, user), data, timeout)
         if check and done.returncode != 0:
             printed = (done.stdout + done.stderr).decode(errors="replace")
@@ -171,7 +172,7 @@ class Node:
     # --- looking at it ------------------------------------------------------------------------
 
     def snapshot(self) -> snapshot.Snapshot:
-        """Everything a person could find changed on this host; compare two with snapshot.diff."""
+        """Everything a person could find changed on this host; testbed.snapshot compares two."""
         return snapshot.take(self.name, self.leader, self._image, lambda text: self.run(["sh", "-s"], input=text).stdout)
 
     def journal(self, *options: str) -> str:
@@ -179,7 +180,7 @@ class Node:
         argv = ["journalctl", "--no-pager", *options]
         outside = ["chroot", str(self._disk.root), *argv, "--directory=/var/log/journal"]
         full = enter.command(self._leader, argv) if self._leader else outside
-        return enter.capture(self.name, argv, full, None, 60).stdout.decode(errors="replace")
+        return enter.capture(self.name, argv, full, None, COMMAND_SECONDS).stdout.decode(errors="replace")
 
     def save_logs(self, directory: Path) -> None:
         (directory / f"{self.name}-console.log").write_bytes(self.console.read_bytes())

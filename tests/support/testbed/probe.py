@@ -32,11 +32,11 @@ class Probe:
     def __init__(self, node: Node) -> None:
         self._process = node.popen(["systemd_probe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def ask(self, verb: str, *arguments: str, seconds: float = 20) -> dict:
+    def ask(self, verb: str, *arguments: str, seconds: float = 60) -> dict:
         self.send(verb, *arguments, seconds=seconds)
         return self.receive()
 
-    def send(self, verb: str, *arguments: str, seconds: float = 20) -> None:
+    def send(self, verb: str, *arguments: str, seconds: float = 60) -> None:
         self._seconds = seconds
         self._process.stdin.write(json.dumps([int(seconds * 1000), verb, *arguments]) + "\n")
         self._process.stdin.flush()

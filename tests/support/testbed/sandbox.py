@@ -26,7 +26,7 @@ from testbed import cache
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x8000000, 0x20000000, 0x40000000
 PR_SET_PDEATHSIG = 1
-GRACE_SECONDS = 15  # for an interrupted command to write down what it was doing
+GRACE_SECONDS = 60  # for an interrupted command to write down what it was doing, also on a busy machine
 
 libc = ctypes.CDLL(None, use_errno=True)
 

@@ -10,6 +10,7 @@ from testbed import waiting
 from testbed.standin.client import Client
 from testbed.standin.objects import difference
 
+WAIT_SECONDS = 120
 NOISE = ("resourceVersion", "managedFields", "generation")
 
 
@@ -50,7 +51,7 @@ class Watch:
         versions = self.versions(name)
         return [patch for before, after in zip(versions, versions[1:]) if (patch := difference(before, after))]
 
-    def wait_for(self, what: str, name: str, condition, seconds: float = 30) -> dict:
+    def wait_for(self, what: str, name: str, condition, seconds: float = WAIT_SECONDS) -> dict:
         """Waits until a version of the object, past or present, meets a condition, and returns it."""
         def found() -> dict | None:
             alive = self._thread.is_alive()  # asked first: what came before the end has been seen
@@ -60,7 +61,7 @@ class Watch:
             return version
         return waiting.until(what, found, seconds, lambda: f"changes of {name}: {self.changes(name)}")
 
-    def moment(self, what: str, name: str, condition, after: float = 0, seconds: float = 60) -> float:
+    def moment(self, what: str, name: str, condition, after: float = 0, seconds: float = WAIT_SECONDS) -> float:
         """Waits until a version that came after a moment meets a condition; returns when that came."""
         def found() -> float | None:
             return next((when for when, value in list(self._seen)

@@ -10,7 +10,7 @@ from testbed.node import Node
 
 FILES = kubernetes.MODULES / "node"
 GREETER = "kubexm.test/greeter:1"
-CONTAINERD_SECONDS = 30
+CONTAINERD_SECONDS = 120
 
 
 def prepare(node: Node, containerd: str = "debian", programs: tuple[str, ...] = ("kubelet",)) -> None:

@@ -56,7 +56,7 @@ def the_owner_offers_it(scene: Scene) -> snapshot.Snapshot:
     scene.on_node("ls", "-l", "/etc/kubexm/bootstrap-kubeconfig")
     scene.on_node("kubexmctl", "status")
     scene.kubectl("get", "byohosts")
-    taken = scene.host.node.snapshot()
+    taken = snapshot.settled(scene.host.node)
     note("A snapshot of the machine, to compare with at the end, has this many things of each kind:",
          ", ".join(f"{kind} {len(things)}" for kind, things in taken.things.items() if things))
     return taken
@@ -96,7 +96,7 @@ def and_back(scene: Scene, before: snapshot.Snapshot) -> None:
     for kind in ("machines", "nodes", "byohosts"):
         scene.kubectl("get", kind, "--output", "name")
     scene.on_node("systemctl", "is-active", "containerd", "kubelet", check=False)
-    report = snapshot.diff(before, scene.host.node.snapshot())
+    report = snapshot.lasting_diff(before, scene.host.node)
     note("What is different on the machine, compared with the snapshot of chapter 3:", str(report))
     if report:
         raise RuntimeError("the machine is not what it was: this is a defect of kubexmd")

@@ -12,7 +12,8 @@ from testbed import waiting
 from testbed.hands import plan
 from testbed.node import Node
 
-DEATH_SECONDS = 30
+DEATH_SECONDS = 120
+PLAN_SECONDS = 60
 PLACE = "/run/kubexm-test"  # what the tests put on the node for themselves
 DROP_IN = "/run/systemd/system/kubexm-hands.service.d/test.conf"
 
@@ -28,8 +29,9 @@ SETTINGS = f"[Service]\nRestart=no\nEnvironmentFile=-{PLACE}/environment\n"
 
 
 class Hands:
-    def __init__(self, node: Node, tree: Path) -> None:
-        self.node = node
+    def __init__(self, node: Node, tree: Path, plan_seconds: float = PLAN_SECONDS) -> None:
+        """`plan_seconds`: how long somebody waits for the end of a plan; a fault may keep it from being heard of."""
+        self.node, self._plan_seconds = node, plan_seconds
         self.root = Path(f"/proc/{node.leader}/root")  # the node's files, without a process there
         node.install(tree)
         node.write("/etc/kubexm/hands.yaml", CONFIGURATION)
@@ -69,7 +71,10 @@ class Hands:
         """The process as the sandbox sees it."""
         pid = self.node.run(["systemctl", "show", "-P", "MainPID", "kubexm-hands.service"]).stdout.strip()
         for status in Path("/proc").glob("[0-9]*/status"):
-            lines = status.read_text().splitlines()
+            try:
+                lines = status.read_text().splitlines()
+            except OSError:  # another process, which ended in this moment
+                continue
             if lines[0] == "Name:\tkubexm-hands" and any(_is_pid(line, pid) for line in lines):
                 return int(status.parent.name)
         raise RuntimeError("the hands do not run")
@@ -78,12 +83,13 @@ class Hands:
         contents = [f"--content={PLACE}/{digest}" for digest in plan.CONTENTS if digest in text]
         file = self.place("plan.json")
         file.write_text(text)
-        done = self.node.run(["kubexmctl", "apply", f"{PLACE}/plan.json", *contents], check=False, user=user)
+        done = self.node.run(["kubexmctl", "apply", f"{PLACE}/plan.json", *contents], check=False, user=user,
+                             timeout=self._plan_seconds)
         file.unlink()
         return done
 
     def undo(self) -> subprocess.CompletedProcess[str]:
-        return self.node.run(["kubexmctl", "undo", plan.OWNER], check=False)
+        return self.node.run(["kubexmctl", "undo", plan.OWNER], check=False, timeout=self._plan_seconds)
 
     def last(self) -> str:
         """The newest plan in the history: "done p1 for test"."""

@@ -15,7 +15,12 @@ def begin_plan_at_gate(node, identity: str) -> None:
     with handswire.connect(node) as wire:
         wire.hello()
         assert offer(wire, plan(identity, CAT, FORWARD))["type"] == "accepted"
-    waiting.until("the step at the gate", lambda: shown(node, "ActiveState", "kubexm-gate.service") == "activating", 60)
+    wait_at_gate(node)
+
+
+def wait_at_gate(node) -> None:
+    unit = "kubexm-gate.service"
+    waiting.until("the step at the gate", lambda: shown(node, "ActiveState", unit) == "activating", 120)
 
 
 def open_gate(node) -> None:

@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed import snapshot, waiting
+from testbed import snapshot
 from testbed.hands import PLACE, Hands, hosts, kills, plan, state
 from testbed.node import Node
-
-SETTLE_SECONDS = 20
 
 
 @dataclass
@@ -23,11 +21,9 @@ class Host:
     whole: snapshot.Snapshot
 
     def check_whole(self) -> None:
-        """Everything a person could find changed, not only what the plan touches. systemd may still be at work."""
-        def report() -> snapshot.Report:
-            return snapshot.diff(self.whole, self.hands.node.snapshot())
-
-        waiting.until("the host to be as it was", lambda: not report(), SETTLE_SECONDS, lambda: str(report()))
+        """Everything a person could find changed, not only what the plan touches."""
+        report = snapshot.lasting_diff(self.whole, self.hands.node)
+        assert not report, report
 
 
 @contextmanager
@@ -37,22 +33,10 @@ def boot(kind: str, suite: str, prepare: Callable[[Hands], None] = lambda _: Non
         hands = Hands(node, Path(os.environ["KUBEXM_TREE"]))
         getattr(hosts, kind)(hands)
         prepare(hands)
-        whole = _quiet_snapshot(node)
+        whole = snapshot.settled(node)
         host = Host(kind, hands, *_courses(hands), whole)
         host.check_whole()
         yield host
-
-
-def _quiet_snapshot(node: Node) -> snapshot.Snapshot:
-    """Without the processes that systemd has for a moment after every job."""
-    taken = [node.snapshot()]
-
-    def unchanged() -> bool:
-        taken.append(node.snapshot())
-        return not snapshot.diff(taken[-2], taken[-1])
-
-    waiting.until("two equal snapshots", unchanged, SETTLE_SECONDS)
-    return taken[-1]
 
 
 def _courses(hands: Hands) -> tuple[kills.Course, kills.Course]:

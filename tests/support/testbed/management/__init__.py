@@ -28,11 +28,11 @@ def prepare() -> None:
 
 
 @contextlib.contextmanager
-def start(profile: str, cluster: Cluster, pace: float = 1) -> Iterator[Management]:
+def start(profile: str, cluster: Cluster, pace: float = 1, patience: float = 1) -> Iterator[Management]:
     """Starts the managers of a profile and stops them at the end.
 
-    `pace` is a factor on the waits of the stand-in: its real counterpart looks again every 10 s and
-    releases a host by force after minutes, which few tests have the time for.
+    `pace` is a factor on the waits of the stand-in: its real counterpart looks again every 10 s, which few tests
+    have the time for. `patience` is one on the minutes after which it releases a host by force, which few want.
     """
     provider, started = PROFILES[profile], time.monotonic()
     directory = cluster.directory / "management"
@@ -40,7 +40,7 @@ def start(profile: str, cluster: Cluster, pace: float = 1) -> Iterator[Managemen
     with home.make(directory) as place:
         side = Management(profile, cluster, place, directory)
         try:
-            _bring_up(side, provider, pace)
+            _bring_up(side, provider, pace, patience)
             print(f"  management {profile} on {cluster.name}: ready in {time.monotonic() - started:.1f} s",
                   file=sys.stderr, flush=True)
             yield side
@@ -48,12 +48,12 @@ def start(profile: str, cluster: Cluster, pace: float = 1) -> Iterator[Managemen
             side.stop()
 
 
-def _bring_up(side: Management, provider, pace: float) -> None:
+def _bring_up(side: Management, provider, pace: float, patience: float) -> None:
     with stage("definitions served"):
         side.apply_definitions(cluster_api.definitions() + provider.definitions())
     with stage("managers started"):
         cluster_api.launch(side)
-        provider.launch(side, pace)
+        provider.launch(side, pace, patience)
     with stage("Cluster API answers, webhooks work"):
         cluster_api.wait(side)
     with stage("provider answers, webhooks work"):

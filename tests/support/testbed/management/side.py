@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from testbed import evidence, waiting
-from testbed.cluster import Cluster
+from testbed.cluster import TROUBLE, Cluster
 from testbed.management import certificates, manifests, programs
 from testbed.management.home import Home
 from testbed.process import Process
 
-START_SECONDS = 60  # for a machine much slower than usual
+START_SECONDS = 180  # for a machine much slower than usual
 
 
 class Management:
@@ -87,7 +87,7 @@ class Management:
 
     def wait_for(self, what: str, condition: Callable, seconds: float = START_SECONDS):
         """Waits until `condition()` returns something true, and returns that."""
-        return waiting.until(what, condition, seconds, self.tails)
+        return waiting.until(what, condition, seconds, self.tails, TROUBLE)
 
     def save_logs(self, directory: Path) -> None:
         for process in self.processes.values():

@@ -14,10 +14,10 @@ log = logging.getLogger("controllers")
 
 
 class ByoHosts:
-    """Releases hosts by force when their agents do not. `pace` makes its clock run faster."""
+    """Releases hosts by force when their agents do not. `patience` is a factor on the time they have."""
 
-    def __init__(self, client: Client, pace: float):
-        self._client, self._pace = client, pace
+    def __init__(self, client: Client, patience: float):
+        self._client, self._patience = client, patience
 
     def reconcile(self, namespace: str, name: str) -> float | None:
         host = self._client.get("byohosts", namespace, name)
@@ -29,7 +29,7 @@ class ByoHosts:
             after = hosts.annotated(host, names.ANNOTATION_CLEANUP_STARTED, now.strftime("%Y-%m-%dT%H:%M:%SZ"))
             writes.publish(self._client, "byohosts", host, after)
             return AGAIN_SECONDS
-        if now - started < cleanup.timeout(host, os.environ.get("BYOH_HOST_CLEANUP_TIMEOUT", "")) * self._pace:
+        if now - started < cleanup.timeout(host, os.environ.get("BYOH_HOST_CLEANUP_TIMEOUT", "")) * self._patience:
             return AGAIN_SECONDS
         self._force(host, now)
         return None

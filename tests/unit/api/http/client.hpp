@@ -12,12 +12,23 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "daemon/base/fd.hpp"
 
 namespace kubexm::http {
 
 constexpr std::chrono::seconds kDeadline(20);  // for what must happen; reached only in a failure
+
+/// Whether something comes true before the deadline.
+template <typename Condition>
+bool soon(const Condition& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    while (!condition() && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return condition();
+}
 
 /// A client that sends what no library would.
 class Client {

@@ -38,7 +38,7 @@ long wakeups_within(std::chrono::milliseconds span) {
 
 void settle() {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-    while (wakeups_within(100ms) != 0) {
+    while (wakeups_within(1200ms) != 0) {  // longer than between two ticks of Drogon's timers
         if (std::chrono::steady_clock::now() > deadline) FAIL() << "it does not come to rest";
     }
 }
@@ -69,8 +69,7 @@ TEST_F(Served, NothingIsLeftOfClientsWhoWent) {
         client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
         client.read_to("ok\n");
     }
-    settle();
-    EXPECT_EQ(descriptors(), before);
+    EXPECT_TRUE(soon([&] { return descriptors() == before; })) << descriptors();
 }
 
 }  // namespace

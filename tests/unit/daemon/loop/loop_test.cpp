@@ -142,7 +142,7 @@ TEST(Loop, ASourceMayRemoveItselfAndCloseItsDescriptor) {
         calls += *guard;
     }));
     ASSERT_EQ(::write(connection.theirs.get(), "x", 1), 1);
-    const auto end = must(loop.after(20ms, [&loop] { loop.stop(0); }));
+    const auto end = must(loop.after(500ms, [&loop] { loop.stop(0); }));
     EXPECT_EQ(run(loop), 0);
     EXPECT_EQ(calls, 7);
     EXPECT_EQ(guard.use_count(), 1);  // and its callback is gone
