@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <charconv>
-
+#include "daemon/hands/steps/hex.hpp"
 #include "daemon/hands/steps/kinds.hpp"
 
 namespace kubexm::hands::kinds {
@@ -12,25 +11,6 @@ namespace kubexm::hands::kinds {
 namespace {
 
 constexpr std::uint64_t kMaxKept = std::uint64_t{64} << 20U;
-
-std::string to_hex(const std::string& bytes) {
-    std::string hex;
-    for (char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-    return hex;
-}
-
-Result<std::string> from_hex(const std::string& hex) {
-    std::string bytes;
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-        unsigned value = 0;
-        const auto [end, error] = std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
-        if (error != std::errc{} || end != hex.data() + i + 2) {
-            return fail(Code::corrupt, "an extended attribute in the ledger is not hexadecimal");
-        }
-        bytes += static_cast<char>(value);
-    }
-    return bytes;
-}
 
 std::string_view word_of(PathKind kind) {
     switch (kind) {
