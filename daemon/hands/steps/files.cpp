@@ -111,25 +111,15 @@ Result<> apply(Context& context, const model::SecretFile& step) {
     return file_apply(context, step);
 }
 
-namespace {
-
-Result<std::string> file_take_back(Context& context, const std::string& path, const Image& image) {
-    auto before = image_as<PathImage>(image);
-    if (!before) return std::unexpected(before.error());
-    return restore_path(context, path, *before);
-}
-
-}  // namespace
-
 Result<std::string> take_back(Context& context, const model::RenderedFile& step,
                               const Image& image) {
-    return file_take_back(context, model::path_of(step.document), image);
+    return restore_image(context, model::path_of(step.document), image);
 }
 Result<std::string> take_back(Context& context, const model::DataFile& step, const Image& image) {
-    return file_take_back(context, step.path, image);
+    return restore_image(context, step.path, image);
 }
 Result<std::string> take_back(Context& context, const model::SecretFile& step, const Image& image) {
-    return file_take_back(context, step.path, image);
+    return restore_image(context, step.path, image);
 }
 
 Result<Lines> preview(Context& context, const model::RenderedFile& step) {

@@ -92,6 +92,12 @@ Result<bool> was_never_ours(Context& context, const std::string& path, const Pat
 
 }  // namespace
 
+Result<PathState> state_at(Context& context, const std::string& path) {
+    auto state = inspect(context.root, path);
+    if (!state && state.error().code == Code::not_found) return PathState{};
+    return state;
+}
+
 Result<PathImage> capture_path(Context& context, const std::string& path) {
     auto state = inspect(context.root, path);
     if (!state) return std::unexpected(state.error());
@@ -115,8 +121,6 @@ bool is_private(const Context& context, const PathState& state) {
 Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathImage& image) {
     if (auto cleaned = remove_leftovers(context.root, path); !cleaned) {
-        // Without a parent there is nothing of ours left.
-        if (cleaned.error().code == Code::not_found && image.kind == "absent") return std::string();
         return std::unexpected(cleaned.error());
     }
     if (image.kind == "absent") return remove_ours(context, path);
@@ -133,6 +137,12 @@ Result<std::string> restore_path(Context& context, const std::string& path,
     }
     if (!done) return std::unexpected(done.error());
     return std::string();
+}
+
+Result<std::string> restore_image(Context& context, const std::string& path, const Image& image) {
+    auto before = image_as<PathImage>(image);
+    if (!before) return std::unexpected(before.error());
+    return restore_path(context, path, *before);
 }
 
 }  // namespace kubexm::hands::kinds
