@@ -118,17 +118,20 @@ Result<> replace_filled(const Root& root, const std::string& path, const Attribu
     return newcomer.move_in();
 }
 
-/// Copies at most `limit` bytes; their digest.
-Result<std::string> copy(int source, int file, std::uint64_t limit, std::string_view object) {
+/// The digest of what was copied.
+Result<std::string> copy(int source, int file, const Effort& effort, std::string_view object) {
     WipedBuffer buffer;
     Sha256 digest;
-    for (std::uint64_t left = limit;;) {
+    for (std::uint64_t left = effort.bytes;;) {
+        if (auto good = in_time(effort.deadline, object); !good) {
+            return std::unexpected(good.error());
+        }
         const auto bytes = read_some(source, buffer.bytes, object);
         if (!bytes) return during("reading the new content", bytes.error());
         if (bytes->empty()) return digest.finish();
         if (bytes->size() > left) {
-            return fail(Code::invalid,
-                        fmt::format("the new content of {} has more than {} bytes", object, limit));
+            return fail(Code::invalid, fmt::format("the new content of {} has more than {} bytes",
+                                                   object, effort.bytes));
         }
         left -= bytes->size();
         digest.update(*bytes);
@@ -147,10 +150,10 @@ Result<> replace_file(const Root& root, const std::string& path, std::string_vie
 }
 
 Result<> replace_file_from(const Root& root, const std::string& path, int source,
-                           std::string_view digest, std::uint64_t limit,
+                           std::string_view digest, const Effort& effort,
                            const Attributes& attributes) {
-    const auto fill = [source, digest, limit](int file, std::string_view object) -> Result<> {
-        const auto copied = copy(source, file, limit, object);
+    const auto fill = [source, digest, &effort](int file, std::string_view object) -> Result<> {
+        const auto copied = copy(source, file, effort, object);
         if (!copied) return std::unexpected(copied.error());
         if (*copied == digest) return {};
         return fail(Code::invalid, fmt::format("the new content of {} has SHA-256 {}, expected {}",

@@ -30,6 +30,7 @@ Result<> delete_new_entries(Context& context, const std::string& path,
     if (!now) return std::unexpected(now.error());
     for (const std::string& name : *now) {
         if (std::binary_search(before.begin(), before.end(), name)) continue;
+        if (auto good = in_time(context.deadline, path); !good) return good;
         if (auto done = delete_entry(context, fmt::format("{}/{}", path, name)); !done) return done;
     }
     return {};

@@ -25,7 +25,7 @@ std::string version_of(const ComponentVersion& step) { return home_of(step) + "/
 
 Result<bool> file_is_right(Context& context, const ComponentVersion& step,
                            const ComponentFile& file) {
-    auto state = state_at(context, version_of(step) + "/" + file.path);
+    auto state = content_at(context, version_of(step) + "/" + file.path, kMaxBinary);
     if (!state) return std::unexpected(state.error());
     return state->kind == PathKind::file && state->digest == file.digest &&
            state->mode == file.mode.bits && state->uid == 0 && state->gid == 0;
@@ -80,8 +80,8 @@ Result<> put_in_place(Context& context, const ComponentVersion& step, const Comp
     auto blob = context.vault.open_blob(file.digest);
     if (!blob) return during("content of " + path, blob.error());
     if (auto made = make_way(context, step, file); !made) return made;
-    return replace_file_from(context.root, path, blob->get(), file.digest, kMaxBinary,
-                             Attributes{.mode = file.mode.bits});
+    return replace_file_from(context.root, path, blob->get(), file.digest,
+                             {kMaxBinary, context.deadline}, Attributes{.mode = file.mode.bits});
 }
 
 Result<> delete_other_versions(Context& context, const ComponentVersion& step,

@@ -103,7 +103,10 @@ Result<Lines> preview(Context&, const model::AbsentPath& step) {
 
 Result<> delete_all_below(Context& context, const std::string& path) {
     return delete_tree(context.root, path, [&](std::uint64_t removed) {
-        context.progress(fmt::format("{} files and directories deleted", removed));
+        if (removed != 0) {
+            context.progress(fmt::format("{} files and directories deleted", removed));
+        }
+        return in_time(context.deadline, path);
     });
 }
 

@@ -68,7 +68,8 @@ Result<> restore_file(Context& context, const std::string& path, const PathImage
                       const Attributes& attributes) {
     auto blob = context.vault.open_blob(image.digest);
     if (!blob) return during("giving back " + path, blob.error());
-    return replace_file_from(context.root, path, blob->get(), image.digest, kMaxKept, attributes);
+    return replace_file_from(context.root, path, blob->get(), image.digest,
+                             {kMaxKept, context.deadline}, attributes);
 }
 
 PathImage image_of(const PathState& state) {
@@ -87,7 +88,10 @@ PathImage image_of(const PathState& state) {
 Result<bool> was_never_ours(Context& context, const std::string& path, const PathImage& image) {
     auto now = inspect(context.root, path);
     if (!now) return std::unexpected(now.error());
-    return now->links > 1 && image_of(*now) == image;
+    if (now->links < 2) return false;
+    auto whole = inspect_content(context.root, path, {kMaxKept, context.deadline});
+    if (!whole) return std::unexpected(whole.error());
+    return image_of(*whole) == image;
 }
 
 }  // namespace
@@ -98,8 +102,19 @@ Result<PathState> state_at(Context& context, const std::string& path) {
     return state;
 }
 
+Result<PathState> content_at(Context& context, const std::string& path, std::uint64_t limit) {
+    auto state = inspect_content(context.root, path, {limit, context.deadline});
+    const bool tell_less =
+        !state && (state.error().code == Code::not_found || state.error().code == Code::exhausted);
+    return tell_less ? state_at(context, path) : state;
+}
+
 Result<PathImage> capture_path(Context& context, const std::string& path) {
-    auto state = inspect(context.root, path);
+    auto state = inspect_content(context.root, path, {kMaxKept, context.deadline});
+    if (!state && state.error().code == Code::exhausted) {
+        return fail(Code::exhausted,
+                    state.error().what + " to be kept for undo: move it away first");
+    }
     if (!state) return std::unexpected(state.error());
     if (state->kind == PathKind::other) {
         return fail(

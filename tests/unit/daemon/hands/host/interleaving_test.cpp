@@ -29,7 +29,7 @@ void accept(const Result<T>&) {}
 const Operation kOperations[] = {
     {"Inspect",
      [](const Root& root) {
-         const auto state = inspect(root, "/a/b/x");
+         const auto state = inspect_content(root, "/a/b/x", ample());
          EXPECT_NE(state.value_or(PathState{}).digest, sha256("outside"));
      }},
     {"ReadFile",
