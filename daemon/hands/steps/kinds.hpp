@@ -47,6 +47,8 @@ Result<PathState> state_at(Context& context, const std::string& path);
 /// The same with the digest of a file's content; without it where the file has more than `limit`
 /// bytes and so cannot be what is wanted.
 Result<PathState> content_at(Context& context, const std::string& path, std::uint64_t limit);
+/// The same as the ledger keeps it.
+PathImage image_of(const PathState& state);
 /// The state of a path as the ledger keeps it; the content of a file goes into the vault.
 Result<PathImage> capture_path(Context& context, const std::string& path);
 /// Makes a path what the image says. Returns what had to stay, in words.

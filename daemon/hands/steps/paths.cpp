@@ -72,18 +72,6 @@ Result<> restore_file(Context& context, const std::string& path, const PathImage
                              {kMaxKept, context.deadline}, attributes);
 }
 
-PathImage image_of(const PathState& state) {
-    PathImage image{std::string(word_of(state.kind)),
-                    state.digest,
-                    state.target,
-                    state.mode,
-                    state.uid,
-                    state.gid,
-                    {}};
-    for (const auto& [name, value] : state.xattrs) image.xattrs.push_back({name, to_hex(value)});
-    return image;
-}
-
 /// A file with other names was refused when we were to replace it, and is to be left alone now.
 Result<bool> was_never_ours(Context& context, const std::string& path, const PathImage& image) {
     auto now = inspect(context.root, path);
@@ -95,6 +83,18 @@ Result<bool> was_never_ours(Context& context, const std::string& path, const Pat
 }
 
 }  // namespace
+
+PathImage image_of(const PathState& state) {
+    PathImage image{std::string(word_of(state.kind)),
+                    state.digest,
+                    state.target,
+                    state.mode,
+                    state.uid,
+                    state.gid,
+                    {}};
+    for (const auto& [name, value] : state.xattrs) image.xattrs.push_back({name, to_hex(value)});
+    return image;
+}
 
 Result<PathState> state_at(Context& context, const std::string& path) {
     auto state = inspect(context.root, path);
