@@ -56,12 +56,28 @@ struct BlockImage {
     static void fields(auto& self, auto&& visit) { visit("file", self.file); }
 };
 
+/// A kernel parameter and its value.
+struct Setting {
+    std::string key;
+    std::string value;
+
+    bool operator==(const Setting&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("key", self.key);
+        visit("value", self.value);
+    }
+};
+
 struct ValueImage {
     static constexpr std::string_view kType = "value";
     std::string value;
+    std::optional<std::vector<Setting>> exceptions;  // what giving the value back would not give
 
     bool operator==(const ValueImage&) const = default;
-    static void fields(auto& self, auto&& visit) { visit("value", self.value); }
+    static void fields(auto& self, auto&& visit) {
+        visit("value", self.value);
+        visit("exceptions", self.exceptions);
+    }
 };
 
 struct UnitImage {
