@@ -83,12 +83,14 @@ struct ValueImage {
 struct UnitImage {
     static constexpr std::string_view kType = "unit";
     std::string enablement;  // as systemd says: "enabled", "disabled", "masked", "" for no unit
-    bool active = false;
+    bool active = false;     // or on its way to it
+    std::optional<bool> starting;  // it was on its way, perhaps for the hundredth time
 
     bool operator==(const UnitImage&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("enablement", self.enablement);
         visit("active", self.active);
+        visit("starting", self.starting);
     }
 };
 

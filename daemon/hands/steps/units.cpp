@@ -12,10 +12,22 @@ bool is_masked(const UnitStatus& unit) {
     return unit.enablement == "masked" || unit.load == "masked";
 }
 bool is_enabled(const UnitStatus& unit) { return unit.enablement == "enabled"; }
-bool is_active(const UnitStatus& unit) { return unit.active == "active"; }
+bool is_active(const UnitStatus& unit) {
+    return unit.active == "active" || unit.active == "reloading" || unit.active == "refreshing";
+}
+/// So is, most of the time, a service that fails and is restarted again and again.
+bool is_starting(const UnitStatus& unit) { return unit.active == "activating"; }
+bool is_down(const UnitStatus& unit) {
+    return !is_active(unit) && !is_starting(unit) && unit.active != "deactivating";
+}
 
 bool as_wanted(const std::optional<bool>& wanted, bool found) {
     return !wanted || *wanted == found;
+}
+
+/// What shall be active has to have come up, what shall not be has to be down.
+bool active_as_wanted(const std::optional<bool>& wanted, const UnitStatus& now) {
+    return !wanted || (*wanted ? is_active(now) : is_down(now));
 }
 
 /// An active unit has to be restarted when what it was started with has changed.
@@ -54,6 +66,17 @@ Result<> start_or_restart(Context& context, const model::UnitState& step, const 
     return {};
 }
 
+/// One that was failing before us is left to fail again: it comes back as it was.
+Result<> start_again(Context& context, const std::string& unit, const UnitImage& before,
+                     const UnitStatus& now) {
+    const bool was_starting = before.starting == true;
+    if (!before.active || is_active(now) || (was_starting && is_starting(now))) return {};
+    auto done = context.systemd.start(unit, context.deadline);
+    const bool failed =
+        !done && (done.error().code == Code::unavailable || done.error().code == Code::timeout);
+    return was_starting && failed ? Result<>() : done;
+}
+
 }  // namespace
 
 Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed) {
@@ -67,7 +90,7 @@ Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed
 Result<bool> holds(Context& context, const model::UnitState& step) {
     auto now = context.systemd.status(step.name, context.deadline);
     if (!now) return std::unexpected(now.error());
-    return as_wanted(step.enabled, is_enabled(*now)) && as_wanted(step.active, is_active(*now)) &&
+    return as_wanted(step.enabled, is_enabled(*now)) && active_as_wanted(step.active, *now) &&
            as_wanted(step.masked, is_masked(*now)) && knows_links(step, *now) &&
            !needs_restart(context, step);
 }
@@ -75,7 +98,11 @@ Result<bool> holds(Context& context, const model::UnitState& step) {
 Result<Image> capture(Context& context, const model::UnitState& step) {
     auto now = context.systemd.status(step.name, context.deadline);
     if (!now) return std::unexpected(now.error());
-    return UnitImage{is_masked(*now) ? "masked" : now->enablement, is_active(*now)};
+    UnitImage image{.enablement = is_masked(*now) ? "masked" : now->enablement,
+                    .active = is_active(*now),
+                    .starting = {}};
+    if (is_starting(*now)) image.starting = image.active = true;
+    return image;
 }
 
 Result<> apply(Context& context, const model::UnitState& step) {
@@ -87,7 +114,7 @@ Result<> apply(Context& context, const model::UnitState& step) {
         done = bring(step.enabled == true && !is_enabled(*now), &Systemd::enable, context, unit);
     }
     if (done) done = start_or_restart(context, step, *now);
-    if (done) done = bring(step.active == false && is_active(*now), &Systemd::stop, context, unit);
+    if (done) done = bring(step.active == false && !is_down(*now), &Systemd::stop, context, unit);
     if (done) {
         done = bring(step.enabled == false && is_enabled(*now), &Systemd::disable, context, unit);
     }
@@ -105,7 +132,7 @@ Result<std::string> take_back(Context& context, const model::UnitState& step, co
     const bool was_enabled = before->enablement == "enabled";
     Result<> done = bring(!was_masked && is_masked(*now), &Systemd::unmask, context, unit);
     if (done) done = bring(was_enabled && !is_enabled(*now), &Systemd::enable, context, unit);
-    if (done) done = bring(before->active && !is_active(*now), &Systemd::start, context, unit);
+    if (done) done = start_again(context, unit, *before, *now);
     if (done) {
         done = bring(!before->active && now->active != "inactive", &Systemd::stop, context, unit);
     }
