@@ -85,12 +85,14 @@ struct UnitImage {
     std::string enablement;  // as systemd says: "enabled", "disabled", "masked", "" for no unit
     bool active = false;     // or on its way to it
     std::optional<bool> starting;  // it was on its way, perhaps for the hundredth time
+    std::optional<bool> linked;    // it was masked, and enabled below that
 
     bool operator==(const UnitImage&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("enablement", self.enablement);
         visit("active", self.active);
         visit("starting", self.starting);
+        visit("linked", self.linked);
     }
 };
 

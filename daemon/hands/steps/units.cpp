@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "daemon/hands/steps/kinds.hpp"
 
 namespace kubexm::hands::kinds {
 
 namespace {
+
+constexpr const char* kUnitLinks = "/etc/systemd/system";
+constexpr std::size_t kMaxUnitLinks = 65536;  // a host has some hundred units
 
 bool is_masked(const UnitStatus& unit) {
     return unit.enablement == "masked" || unit.load == "masked";
@@ -28,6 +33,23 @@ bool as_wanted(const std::optional<bool>& wanted, bool found) {
 /// What shall be active has to have come up, what shall not be has to be down.
 bool active_as_wanted(const std::optional<bool>& wanted, const UnitStatus& now) {
     return !wanted || (*wanted ? is_active(now) : is_down(now));
+}
+
+bool holds_links(const std::string& directory) {
+    return directory.ends_with(".wants") || directory.ends_with(".requires") ||
+           directory.ends_with(".upholds");
+}
+
+/// Whether there is a link of the kind that enabling makes: of a masked unit systemd does not tell.
+Result<bool> is_linked(Context& context, const std::string& unit) {
+    auto names = list_directory(context.root, kUnitLinks, kMaxUnitLinks);
+    if (!names && names.error().code == Code::not_found) return false;
+    if (!names) return std::unexpected(names.error());
+    return std::ranges::any_of(*names, [&](const std::string& name) {
+        if (!holds_links(name)) return false;
+        auto link = state_at(context, fmt::format("{}/{}/{}", kUnitLinks, name, unit));
+        return link && link->kind == PathKind::symlink;
+    });
 }
 
 /// An active unit has to be restarted when what it was started with has changed.
@@ -100,8 +122,13 @@ Result<Image> capture(Context& context, const model::UnitState& step) {
     if (!now) return std::unexpected(now.error());
     UnitImage image{.enablement = is_masked(*now) ? "masked" : now->enablement,
                     .active = is_active(*now),
-                    .starting = {}};
+                    .starting = {},
+                    .linked = {}};
     if (is_starting(*now)) image.starting = image.active = true;
+    if (!is_masked(*now)) return image;
+    auto linked = is_linked(context, step.name);
+    if (!linked) return std::unexpected(linked.error());
+    if (*linked) image.linked = true;
     return image;
 }
 
@@ -129,9 +156,11 @@ Result<std::string> take_back(Context& context, const model::UnitState& step, co
     if (!now) return std::unexpected(now.error());
     const std::string& unit = step.name;
     const bool was_masked = before->enablement == "masked";
-    const bool was_enabled = before->enablement == "enabled";
+    const bool was_enabled = before->enablement == "enabled" || before->linked == true;
+    const bool stays_masked = was_masked && is_masked(*now);
     Result<> done = bring(!was_masked && is_masked(*now), &Systemd::unmask, context, unit);
-    if (done) done = bring(was_enabled && !is_enabled(*now), &Systemd::enable, context, unit);
+    const bool lost_links = was_enabled && !is_enabled(*now) && !stays_masked;
+    if (done) done = bring(lost_links, &Systemd::enable, context, unit);
     if (done) done = start_again(context, unit, *before, *now);
     if (done) {
         done = bring(!before->active && now->active != "inactive", &Systemd::stop, context, unit);

@@ -85,5 +85,41 @@ TEST_F(Units, ThatWereUpHaveToComeUp) {
     EXPECT_THAT(undone(before), IsError(Code::unavailable, "StartUnit kubelet.service"));
 }
 
+class MaskedUnits : public Units {
+protected:
+    MaskedUnits() {
+        have("inactive", "masked");
+        const fs::path wants = scratch_.at("/etc/systemd/system/multi-user.target.wants");
+        fs::create_directories(wants);
+        link_ = wants / "kubelet.service";
+    }
+    /// The calls of an undo after the unit was unmasked and enabled.
+    std::vector<std::string> calls_of_undo(const UnitImage& before) {
+        have("inactive", "enabled");
+        EXPECT_THAT(undone(before), IsOk());
+        return fake.calls_of_interest();
+    }
+    fs::path link_;
+};
+
+TEST_F(MaskedUnits, ThatWereEnabledBelowThatKeepTheirLinks) {
+    fs::create_symlink("/usr/lib/systemd/system/kubelet.service", link_);
+    const auto calls = calls_of_undo(captured());
+    EXPECT_THAT(calls, Not(Contains(HasSubstr("DisableUnitFiles"))));
+    EXPECT_THAT(calls, Contains(HasSubstr("MaskUnitFiles([kubelet.service]")));
+}
+
+TEST_F(MaskedUnits, ThatWereNotEnabledLoseTheLinksThatWereMade) {
+    const auto calls = calls_of_undo(captured());
+    EXPECT_THAT(calls, Contains(HasSubstr("DisableUnitFiles")));
+    EXPECT_THAT(calls, Contains(HasSubstr("MaskUnitFiles([kubelet.service]")));
+}
+
+TEST_F(MaskedUnits, ThatStillAreMaskedAreNotEnabled) {
+    fs::create_symlink("/usr/lib/systemd/system/kubelet.service", link_);
+    EXPECT_THAT(undone(captured()), IsOk());
+    EXPECT_THAT(fake.calls_of_interest(), Not(Contains(HasSubstr("EnableUnitFiles"))));
+}
+
 }  // namespace
 }  // namespace kubexm::hands
