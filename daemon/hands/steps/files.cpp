@@ -80,6 +80,14 @@ std::string digest_before(Context& context, const std::string& path) {
     return state->digest.empty() ? "a larger file" : state->digest;
 }
 
+/// systemd does not go on with a unit file that is not there any more. The ledger cannot be relied
+/// on for that: it has one reload for all owners, and none where systemd had not read the file
+/// before.
+Result<> tell_systemd(Context& context, const std::string& path) {
+    if (!path.starts_with("/etc/systemd/")) return {};
+    return context.systemd.reload(context.deadline);
+}
+
 template <typename Step>
 Result<Lines> shown_by_digest(Context& context, const Step& step) {
     return Lines{
@@ -118,7 +126,11 @@ Result<> apply(Context& context, const model::SecretFile& step) {
 
 Result<std::string> take_back(Context& context, const model::RenderedFile& step,
                               const Image& image) {
-    return restore_image(context, model::path_of(step.document), image);
+    const std::string path = model::path_of(step.document);
+    auto stays = restore_image(context, path, image);
+    if (!stays) return stays;
+    if (auto told = tell_systemd(context, path); !told) return std::unexpected(told.error());
+    return stays;
 }
 Result<std::string> take_back(Context& context, const model::DataFile& step, const Image& image) {
     return restore_image(context, step.path, image);

@@ -85,6 +85,16 @@ TEST_F(Units, ThatWereUpHaveToComeUp) {
     EXPECT_THAT(undone(before), IsError(Code::unavailable, "StartUnit kubelet.service"));
 }
 
+TEST_F(Units, AreReadAgainWhenTheirFileIsTakenBack) {
+    const model::RenderedFile unit{model::ProxyDropIn{.service = model::ManagedService::kubelet}};
+    const model::RenderedFile other{model::ModulesFile{}};
+    Context working = context();
+    EXPECT_EQ(take_back(working, other, PathImage{.kind = "absent"}), "");
+    EXPECT_THAT(fake.calls_of_interest(), Not(Contains("Reload()")));
+    EXPECT_EQ(take_back(working, unit, PathImage{.kind = "absent"}), "");
+    EXPECT_THAT(fake.calls_of_interest(), Contains("Reload()"));
+}
+
 class MaskedUnits : public Units {
 protected:
     MaskedUnits() {
