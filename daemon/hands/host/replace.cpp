@@ -65,6 +65,7 @@ public:
         made_ = true;
         Fd link{::openat(place_.parent.get(), name_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
         if (!link) return from_errno("open", place_.path);
+        if (auto good = check_made(link.get()); !good) return std::unexpected(good.error());
         return link;
     }
 
@@ -76,6 +77,18 @@ public:
     }
 
 private:
+    /// A link is found again by its name: who may write to the directory could have put a hard link
+    /// to somebody's file there, which must not get our owner and mode.
+    Result<> check_made(int link) const {
+        const auto seen = status_of(link, place_.path);
+        if (!seen) return std::unexpected(seen.error());
+        if (S_ISLNK(seen->st_mode) && seen->st_nlink == 1) return {};
+        return fail(Code::conflict,
+                    place_.path +
+                        ": the new link was exchanged before it was in place: see who "
+                        "else writes to its directory");
+    }
+
     const Place& place_;
     std::string name_;
     bool made_ = false;

@@ -138,6 +138,29 @@ TEST_P(Interleaving, OfAnAttackNeverReachesTheOutside) {
     });
 }
 
+using HardLinks = FilesInMemoryTest;
+
+TEST_F(HardLinks, InPlaceOfANewLinkDoNotGetItsMode) {
+    in_memory([this](const Root& memory) {
+        const fs::path victim = scratch.outside() / "victim";
+        put(victim, "alive");
+        ASSERT_EQ(::chmod(victim.c_str(), 0640), 0);
+        int steps = 1;
+        for (int at_step = 0; at_step < steps; ++at_step) {
+            fs::remove_all(at("/a"));
+            fs::create_directories(at("/a/b"));
+            fs::create_hard_link(victim, at("/a/hard"));
+            step_through([&] { accept(replace_symlink(memory, "/a/b/x", "new", own(0777))); },
+                         [&](int step) {
+                             steps = std::max(steps, step + 1);
+                             if (step == at_step) fs::rename(at("/a/hard"), at(kTemporary));
+                         });
+            ASSERT_EQ(mode_of(victim), 0640U) << "exchanged before system call " << at_step;
+        }
+        EXPECT_GE(steps, 4) << "the operation was not stopped at its system calls";
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(Attacks, Interleaving,
                          ::testing::Combine(::testing::ValuesIn(kOperations),
                                             ::testing::ValuesIn(kAttacks)),
