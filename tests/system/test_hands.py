@@ -171,6 +171,30 @@ def test_a_plan_survives_a_kill_of_the_hands(host):
     assert host.run(["systemctl", "is-active", "containerd"], check=False).stdout.strip() == "inactive"
 
 
+def forwarding(node) -> str:
+    """Everything that the kernel changes when forwarding is set for the whole host, and its neighbours."""
+    return node.run(["sh", "-c", "cd /proc/sys/net && grep -H . ipv4/ip_forward ipv4/conf/*/forwarding "
+                                 "ipv4/conf/*/accept_redirects ipv6/conf/*/forwarding"], check=False).stdout
+
+
+def test_forwarding_comes_back_for_every_interface(host):
+    has_ipv6 = host.run(["test", "-e", "/proc/sys/net/ipv6/conf/all/forwarding"], check=False).returncode == 0
+    families = ["ipv4", "ipv6"] if has_ipv6 else ["ipv4"]
+    host.run(["ip", "link", "add", "odd.7", "type", "veth", "peer", "name", "odd8"])
+    host.run(["sysctl", "-w", "net/ipv4/conf/all/accept_redirects=0"])
+    for family in families:
+        host.run(["sysctl", "-w", f"net/{family}/conf/odd.7/forwarding=1"])
+    before = forwarding(host)
+    assert "ipv4/conf/odd.7/forwarding:1" in before and "ipv4/conf/odd8/forwarding:0" in before, before
+    done = apply(host, plan("p1", *(step("sysctl", key=key, value="1")
+                                    for key in ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")[:len(families)])))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ipv4/conf/odd8/forwarding:1" in forwarding(host), "the kernel did not set it for every interface"
+    undone = host.run(["kubexmctl", "undo", "test"], check=False)
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert forwarding(host) == before
+
+
 def test_the_unit_is_as_hardened_as_promised(host):
     exposure = host.run(["systemd-analyze", "security", "--no-pager", "kubexm-hands.service"], check=False).stdout
     score = float(exposure.splitlines()[-1].split(":")[1].split()[0])

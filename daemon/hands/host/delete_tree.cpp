@@ -15,8 +15,12 @@ Error fixed(const std::string& path) {
 
 /// Finds what would stop the removal half way, before anything is removed.
 class Survey : public TreeWalk {
+public:
+    explicit Survey(const MayGoOn& may_go_on) : may_go_on_(may_go_on) {}
+
 protected:
     Result<bool> meet(const std::string& name) override {
+        if (auto good = may_go_on_(0); !good) return std::unexpected(good.error());
         const auto identity = identify(name);
         if (!identity && identity.error().code == Code::not_found) return false;
         if (!identity) return std::unexpected(identity.error());
@@ -25,28 +29,33 @@ protected:
         return identity->directory;
     }
     Result<bool> leave(const std::string& /*name*/) override { return true; }
+
+private:
+    const MayGoOn& may_go_on_;
 };
 
 class Removal : public TreeWalk {
 public:
-    explicit Removal(const std::function<void(std::uint64_t)>& tell) : tell_(tell) {}
+    explicit Removal(const MayGoOn& may_go_on) : may_go_on_(may_go_on) {}
 
 protected:
     Result<bool> meet(const std::string& name) override {
         const auto gone = unlink_unless_directory(directory(), name);
         if (!gone) return from_errno("unlink", path_of(name), gone.error());
-        if (*gone) tell_(++removed_);
-        return !*gone;
+        if (!*gone) return true;
+        if (auto good = may_go_on_(++removed_); !good) return std::unexpected(good.error());
+        return false;
     }
     Result<bool> leave(const std::string& name) override {
         const auto gone = remove_empty_directory(directory(), name);
         if (!gone) return from_errno("remove directory", path_of(name), gone.error());
-        if (*gone) tell_(++removed_);
-        return *gone;
+        if (!*gone) return false;
+        if (auto good = may_go_on_(++removed_); !good) return std::unexpected(good.error());
+        return true;
     }
 
 private:
-    const std::function<void(std::uint64_t)>& tell_;
+    const MayGoOn& may_go_on_;
     std::uint64_t removed_ = 0;
 };
 
@@ -64,16 +73,15 @@ Result<bool> is_directory(const Place& place) {
 
 }  // namespace
 
-Result<> delete_tree(const Root& root, const std::string& path,
-                     const std::function<void(std::uint64_t)>& tell) {
+Result<> delete_tree(const Root& root, const std::string& path, const MayGoOn& may_go_on) {
     const auto place = find_place(root, path);
     if (!place && place.error().code == Code::not_found) return {};
     if (!place) return std::unexpected(place.error());
     const auto there = is_directory(*place);
     if (!there) return std::unexpected(there.error());
     if (*there) {
-        if (auto clear = Survey().run(*place); !clear) return clear;
-        if (auto removed = Removal(tell).run(*place); !removed) return removed;
+        if (auto clear = Survey(may_go_on).run(*place); !clear) return clear;
+        if (auto removed = Removal(may_go_on).run(*place); !removed) return removed;
     }
     // Also where it was absent: who removed it may have been cut off before this.
     return sync_directory(place->parent.get(), place->path);

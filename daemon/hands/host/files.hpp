@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,7 +35,7 @@ enum class PathKind { absent, file, directory, symlink, other };
 /// capabilities and security labels.
 struct PathState {
     PathKind kind = PathKind::absent;
-    std::string digest;  // file: SHA-256 of the content
+    std::string digest;  // file, if its content was read: SHA-256
     std::string target;  // symlink
     std::uint32_t mode = 0;
     std::uint32_t uid = 0;
@@ -54,8 +55,21 @@ struct Attributes {
     std::map<std::string, std::string> xattrs;
 };
 
-/// What is there. not_found only where the parent is missing: an absent object is a state.
+/// timeout: the deadline is over. Asked wherever somebody else decides how much there is to do.
+Result<> in_time(std::chrono::steady_clock::time_point deadline, std::string_view object);
+
+/// How much content is read at most, and until when.
+struct Effort {
+    std::uint64_t bytes = 0;
+    std::chrono::steady_clock::time_point deadline;
+};
+
+/// What is there, but for the content of a file, which is not even opened. not_found only where the
+/// parent is missing: an absent object is a state.
 Result<PathState> inspect(const Root& root, const std::string& path);
+
+/// The same with the digest of a file's content. exhausted: it has more bytes. timeout: it is slow.
+Result<PathState> inspect_content(const Root& root, const std::string& path, const Effort& effort);
 
 /// The names in a directory, sorted. exhausted: more than `limit`.
 Result<std::vector<std::string>> list_directory(const Root& root, const std::string& path,
@@ -78,9 +92,9 @@ Result<> replace_file(const Root& root, const std::string& path, std::string_vie
                       const Attributes& attributes);
 
 /// The same, with the content read from a descriptor to its end (of a file: reading a pipe could
-/// block); invalid where its SHA-256 is not `digest` or it has more than `limit` bytes.
+/// block); invalid where its SHA-256 is not `digest` or it has more bytes than `effort` says.
 Result<> replace_file_from(const Root& root, const std::string& path, int source,
-                           std::string_view digest, std::uint64_t limit,
+                           std::string_view digest, const Effort& effort,
                            const Attributes& attributes);
 
 /// Makes a directory, durably, or gives the one that is there these attributes; conflict where
@@ -103,11 +117,13 @@ Result<> remove_path(const Root& root, const std::string& path);
 /// Removes a directory with everything below it, durably; an absent path is success. denied, with
 /// nothing removed, where it is or has below it a mount point or something immutable (naming it),
 /// or is a link; links below it are removed, not followed. conflict: a file, or a directory that
-/// somebody keeps filling. Works at any depth with a bounded number of descriptors. `tell` hears of
-/// every object that is gone how many are.
+/// somebody keeps filling. Works at any depth with a bounded number of descriptors. `may_go_on` is
+/// asked at every object, when it is looked at and when it is gone, and told how many are gone;
+/// its error ends the removal, and a later one goes on with what is left.
+using MayGoOn = std::function<Result<>(std::uint64_t removed)>;
 Result<> delete_tree(
     const Root& root, const std::string& path,
-    const std::function<void(std::uint64_t removed)>& tell = [](std::uint64_t) {});
+    const MayGoOn& may_go_on = [](std::uint64_t) { return Result<>(); });
 
 /// Removes what an interrupted replace_file or replace_symlink of this path left beside it.
 Result<> remove_leftovers(const Root& root, const std::string& path);

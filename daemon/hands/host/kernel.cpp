@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kMaxValue = 4096;
 
 std::string sysctl_path(const std::string& key) {
-    std::string path = "/proc/sys/" + key;
-    std::replace(path.begin(), path.end(), '.', '/');
+    std::string path = "/proc/sys/";
+    for (const char c : key) path += c == '.' ? '/' : c == '/' ? '.' : c;
     return path;
 }
 

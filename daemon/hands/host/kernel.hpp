@@ -8,8 +8,8 @@
 
 namespace kubexm::hands {
 
-/// A kernel parameter by its dotted key, without the final newline; tabs between numbers are
-/// blanks. not_found: this kernel has no such key.
+/// A kernel parameter by its dotted key, in which a dot of an interface's name is a slash, without
+/// the final newline; tabs between numbers are blanks. not_found: this kernel has no such key.
 Result<std::string> read_sysctl(const Root& root, const std::string& key);
 
 /// Writes a parameter. What the kernel made of it is for the caller to read back.

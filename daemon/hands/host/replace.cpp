@@ -65,6 +65,7 @@ public:
         made_ = true;
         Fd link{::openat(place_.parent.get(), name_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
         if (!link) return from_errno("open", place_.path);
+        if (auto good = check_made(link.get()); !good) return std::unexpected(good.error());
         return link;
     }
 
@@ -76,6 +77,18 @@ public:
     }
 
 private:
+    /// A link is found again by its name: who may write to the directory could have put a hard link
+    /// to somebody's file there, which must not get our owner and mode.
+    Result<> check_made(int link) const {
+        const auto seen = status_of(link, place_.path);
+        if (!seen) return std::unexpected(seen.error());
+        if (S_ISLNK(seen->st_mode) && seen->st_nlink == 1) return {};
+        return fail(Code::conflict,
+                    place_.path +
+                        ": the new link was exchanged before it was in place: see who "
+                        "else writes to its directory");
+    }
+
     const Place& place_;
     std::string name_;
     bool made_ = false;
@@ -118,17 +131,20 @@ Result<> replace_filled(const Root& root, const std::string& path, const Attribu
     return newcomer.move_in();
 }
 
-/// Copies at most `limit` bytes; their digest.
-Result<std::string> copy(int source, int file, std::uint64_t limit, std::string_view object) {
+/// The digest of what was copied.
+Result<std::string> copy(int source, int file, const Effort& effort, std::string_view object) {
     WipedBuffer buffer;
     Sha256 digest;
-    for (std::uint64_t left = limit;;) {
+    for (std::uint64_t left = effort.bytes;;) {
+        if (auto good = in_time(effort.deadline, object); !good) {
+            return std::unexpected(good.error());
+        }
         const auto bytes = read_some(source, buffer.bytes, object);
         if (!bytes) return during("reading the new content", bytes.error());
         if (bytes->empty()) return digest.finish();
         if (bytes->size() > left) {
-            return fail(Code::invalid,
-                        fmt::format("the new content of {} has more than {} bytes", object, limit));
+            return fail(Code::invalid, fmt::format("the new content of {} has more than {} bytes",
+                                                   object, effort.bytes));
         }
         left -= bytes->size();
         digest.update(*bytes);
@@ -147,10 +163,10 @@ Result<> replace_file(const Root& root, const std::string& path, std::string_vie
 }
 
 Result<> replace_file_from(const Root& root, const std::string& path, int source,
-                           std::string_view digest, std::uint64_t limit,
+                           std::string_view digest, const Effort& effort,
                            const Attributes& attributes) {
-    const auto fill = [source, digest, limit](int file, std::string_view object) -> Result<> {
-        const auto copied = copy(source, file, limit, object);
+    const auto fill = [source, digest, &effort](int file, std::string_view object) -> Result<> {
+        const auto copied = copy(source, file, effort, object);
         if (!copied) return std::unexpected(copied.error());
         if (*copied == digest) return {};
         return fail(Code::invalid, fmt::format("the new content of {} has SHA-256 {}, expected {}",

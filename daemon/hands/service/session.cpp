@@ -1,5 +1,6 @@
 #include "daemon/hands/service/session.hpp"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 
 #include "daemon/hands/service/replies.hpp"
@@ -11,6 +12,16 @@ namespace {
 constexpr std::size_t kMaxWaitingBytes = std::size_t{4} << 20U;
 
 wire::Channel::Deadline at_once() { return std::chrono::steady_clock::now(); }
+
+/// A reply that no frame holds would never arrive, and its client would wait for it.
+std::string fitting(const wire::Reply& reply) {
+    std::string text = pack(reply);
+    if (text.size() <= wire::kMaxFrame) return text;
+    return pack(
+        refused({Code::exhausted,
+                 fmt::format("the answer has {} bytes, at most {} can be sent: ask for less",
+                             text.size(), wire::kMaxFrame)}));
+}
 
 }  // namespace
 
@@ -48,7 +59,7 @@ void Session::read_one() {
 
 void Session::send(const wire::Reply& reply) {
     if (closed_ || unheard_) return;
-    waiting_.push_back(pack(reply));
+    waiting_.push_back(fitting(reply));
     waiting_bytes_ += waiting_.back().size();
     if (waiting_bytes_ > kMaxWaitingBytes) {
         return close({Code::exhausted, "the client does not read its replies"});

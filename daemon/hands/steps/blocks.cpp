@@ -34,7 +34,8 @@ Attributes attributes_of(const PathState& state) {
     return {state.mode, state.uid, state.gid, state.xattrs};
 }
 
-/// Whether nobody but us touched the file: it is the old text with our block.
+/// Whether nobody but us touched the file: it is the old text, with or without a block of ours. Its
+/// lines do not matter: those of the step may have been prepared and never written.
 bool only_ours(Context& context, const model::ManagedBlock& step, const PathImage& before,
                const std::string& text) {
     std::string original;
@@ -46,7 +47,9 @@ bool only_ours(Context& context, const model::ManagedBlock& step, const PathImag
         if (size < 0) return false;
         original.resize(static_cast<std::size_t>(size));
     }
-    return text == with_block(original, step.name, step.lines) || text == original;
+    // A block begins on a line of its own, so the text before it may have got its last newline.
+    const std::string with_any = with_block(original, step.name, {});
+    return text == original || without_block(text, step.name) == without_block(with_any, step.name);
 }
 
 }  // namespace

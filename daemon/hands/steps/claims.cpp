@@ -30,9 +30,17 @@ Result<> delete_new_entries(Context& context, const std::string& path,
     if (!now) return std::unexpected(now.error());
     for (const std::string& name : *now) {
         if (std::binary_search(before.begin(), before.end(), name)) continue;
+        if (auto good = in_time(context.deadline, path); !good) return good;
         if (auto done = delete_entry(context, fmt::format("{}/{}", path, name)); !done) return done;
     }
     return {};
+}
+
+/// A claim is on what appears in a directory or where nothing was. What was a link or a file before
+/// us, or became one in place of somebody's directory, is theirs, and so is what is behind it.
+bool is_theirs(const PathImage& before, PathKind now) {
+    if (before.kind == "absent") return false;
+    return before.kind != "directory" || (now != PathKind::directory && now != PathKind::absent);
 }
 
 /// What others have put into it meanwhile keeps it.
@@ -53,12 +61,10 @@ Result<bool> holds(Context& context, const model::Claim& step) {
 }
 
 Result<Image> capture(Context& context, const model::Claim& step) {
-    auto directory = capture_path(context, step.path);
-    // Also where there is no directory yet in which it could appear.
-    if (!directory && directory.error().code == Code::not_found) return ClaimImage{{"absent"}, {}};
-    if (!directory) return std::unexpected(directory.error());
-    ClaimImage image{*std::move(directory), {}};
-    if (image.directory.kind != "directory") return image;
+    auto state = state_at(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    ClaimImage image{image_of(*state), {}};
+    if (state->kind != PathKind::directory) return image;
     auto entries = list_directory(context.root, step.path, kMaxEntries);
     if (!entries) return std::unexpected(entries.error());
     image.entries = *std::move(entries);
@@ -70,6 +76,12 @@ Result<> apply(Context&, const model::Claim&) { return {}; }
 Result<std::string> take_back(Context& context, const model::Claim& step, const Image& image) {
     auto before = image_as<ClaimImage>(image);
     if (!before) return std::unexpected(before.error());
+    auto now = state_at(context, step.path);
+    if (!now) return std::unexpected(now.error());
+    if (is_theirs(before->directory, now->kind)) {
+        return fmt::format("{} is left alone with what is behind it: before us it was: {}, now: {}",
+                           step.path, before->directory.kind, image_of(*now).kind);
+    }
     if (step.if_empty == true) return take_back_if_empty(context, step.path, before->directory);
     if (auto done = unmount_below(context, step.path); !done) return std::unexpected(done.error());
     if (before->directory.kind == "directory") {
@@ -77,8 +89,7 @@ Result<std::string> take_back(Context& context, const model::Claim& step, const 
         if (!done) return std::unexpected(done.error());
         return restore_path(context, step.path, before->directory);
     }
-    auto done = delete_all_below(context, step.path);
-    if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
+    if (auto done = delete_entry(context, step.path); !done) return std::unexpected(done.error());
     return std::string();
 }
 

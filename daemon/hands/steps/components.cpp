@@ -23,16 +23,9 @@ std::string home_of(const ComponentVersion& step) {
 std::string link_of(const ComponentVersion& step) { return home_of(step) + "/current"; }
 std::string version_of(const ComponentVersion& step) { return home_of(step) + "/" + step.version; }
 
-/// What is there; a missing parent is an absent path.
-Result<PathState> state_of(Context& context, const std::string& path) {
-    auto state = inspect(context.root, path);
-    if (!state && state.error().code == Code::not_found) return PathState{};
-    return state;
-}
-
 Result<bool> file_is_right(Context& context, const ComponentVersion& step,
                            const ComponentFile& file) {
-    auto state = state_of(context, version_of(step) + "/" + file.path);
+    auto state = content_at(context, version_of(step) + "/" + file.path, kMaxBinary);
     if (!state) return std::unexpected(state.error());
     return state->kind == PathKind::file && state->digest == file.digest &&
            state->mode == file.mode.bits && state->uid == 0 && state->gid == 0;
@@ -51,7 +44,7 @@ Result<> ours_or_right(Context& context, const ComponentVersion& step) {
     const auto* previous =
         context.previous ? std::get_if<ComponentVersion>(&*context.previous) : nullptr;
     if (previous != nullptr && previous->version == step.version) return {};
-    auto state = state_of(context, version_of(step));
+    auto state = state_at(context, version_of(step));
     if (!state) return std::unexpected(state.error());
     if (state->kind == PathKind::absent) return {};
     auto right = version_is_right(context, step);
@@ -87,8 +80,8 @@ Result<> put_in_place(Context& context, const ComponentVersion& step, const Comp
     auto blob = context.vault.open_blob(file.digest);
     if (!blob) return during("content of " + path, blob.error());
     if (auto made = make_way(context, step, file); !made) return made;
-    return replace_file_from(context.root, path, blob->get(), file.digest, kMaxBinary,
-                             Attributes{.mode = file.mode.bits});
+    return replace_file_from(context.root, path, blob->get(), file.digest,
+                             {kMaxBinary, context.deadline}, Attributes{.mode = file.mode.bits});
 }
 
 Result<> delete_other_versions(Context& context, const ComponentVersion& step,
@@ -107,7 +100,7 @@ Result<> delete_other_versions(Context& context, const ComponentVersion& step,
 }  // namespace
 
 Result<bool> holds(Context& context, const ComponentVersion& step) {
-    auto link = state_of(context, link_of(step));
+    auto link = state_at(context, link_of(step));
     if (!link) return std::unexpected(link.error());
     if (link->kind != PathKind::symlink || link->target != step.version) return false;
     return version_is_right(context, step);
@@ -148,7 +141,7 @@ Result<std::string> take_back(Context& context, const ComponentVersion& step, co
 }
 
 Result<Lines> preview(Context& context, const ComponentVersion& step) {
-    auto link = state_of(context, link_of(step));
+    auto link = state_at(context, link_of(step));
     if (!link) return std::unexpected(link.error());
     const std::string before = link->kind == PathKind::symlink ? link->target : "absent";
     Lines lines{fmt::format("{}: {} -> {}", link_of(step), before, step.version)};

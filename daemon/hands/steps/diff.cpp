@@ -85,6 +85,14 @@ std::string hunk_header(const std::vector<Line>& script, const std::vector<bool>
                        new_count == 0 ? new_line : new_line + 1, new_count);
 }
 
+std::string shortened(std::string line) {
+    if (line.size() <= kMaxPreviewLine) return line;
+    std::size_t end = kMaxPreviewLine;
+    // Not through the middle of a character, which has at most four bytes.
+    for (int i = 0; i < 3 && (static_cast<unsigned char>(line[end]) & 0xc0U) == 0x80U; ++i) --end;
+    return fmt::format("{}... {} more bytes", line.substr(0, end), line.size() - end);
+}
+
 }  // namespace
 
 std::vector<std::string> unified_diff(const std::string& path, std::string_view before,
@@ -109,12 +117,23 @@ std::vector<std::string> unified_diff(const std::string& path, std::string_view 
         if (script[i].mark != '+') ++old_line;
         if (script[i].mark != '-') ++new_line;
     }
-    if (diff.size() > kMaxDiffLines) {
-        const std::size_t left_out = diff.size() - kMaxDiffLines;
-        diff.resize(kMaxDiffLines);
-        diff.push_back(fmt::format("... {} more lines", left_out));
-    }
     return diff;
+}
+
+std::vector<std::string> as_far_as_shown(std::vector<std::string> lines) {
+    std::size_t bytes = 0;
+    std::size_t shown_lines = 0;
+    for (std::string& line : lines) {
+        line = shortened(std::move(line));
+        bytes += line.size();
+        if (shown_lines == kMaxPreviewLines || bytes > kMaxPreviewBytes) break;
+        ++shown_lines;
+    }
+    if (shown_lines == lines.size()) return lines;
+    const std::size_t left_out = lines.size() - shown_lines;
+    lines.resize(shown_lines);
+    lines.push_back(fmt::format("... {} more lines", left_out));
+    return lines;
 }
 
 }  // namespace kubexm::hands

@@ -8,23 +8,10 @@ namespace kubexm::hands::kinds {
 
 namespace {
 
-/// What is there; a missing parent is an absent path.
-Result<PathState> state_of(Context& context, const std::string& path) {
-    auto state = inspect(context.root, path);
-    if (!state && state.error().code == Code::not_found) return PathState{};
-    return state;
-}
-
 Result<bool> is_absent(Context& context, const std::string& path) {
-    auto state = state_of(context, path);
+    auto state = state_at(context, path);
     if (!state) return std::unexpected(state.error());
     return state->kind == PathKind::absent;
-}
-
-Result<std::string> give_back(Context& context, const std::string& path, const Image& image) {
-    auto before = image_as<PathImage>(image);
-    if (!before) return std::unexpected(before.error());
-    return restore_path(context, path, *before);
 }
 
 Result<Lines> words(std::string line) { return Lines{std::move(line)}; }
@@ -32,7 +19,7 @@ Result<Lines> words(std::string line) { return Lines{std::move(line)}; }
 }  // namespace
 
 Result<bool> holds(Context& context, const model::Directory& step) {
-    auto state = state_of(context, step.path);
+    auto state = state_at(context, step.path);
     if (!state) return std::unexpected(state.error());
     return state->kind == PathKind::directory && state->mode == step.access.mode.bits &&
            state->uid == step.access.uid && state->gid == step.access.gid;
@@ -53,11 +40,11 @@ Result<> apply(Context& context, const model::Directory& step) {
 }
 
 Result<std::string> take_back(Context& context, const model::Directory& step, const Image& image) {
-    return give_back(context, step.path, image);
+    return restore_image(context, step.path, image);
 }
 
 Result<Lines> preview(Context& context, const model::Directory& step) {
-    auto state = state_of(context, step.path);
+    auto state = state_at(context, step.path);
     if (!state) return std::unexpected(state.error());
     const std::string before =
         state->kind == PathKind::directory
@@ -68,7 +55,7 @@ Result<Lines> preview(Context& context, const model::Directory& step) {
 }
 
 Result<bool> holds(Context& context, const model::Symlink& step) {
-    auto state = state_of(context, step.path);
+    auto state = state_at(context, step.path);
     if (!state) return std::unexpected(state.error());
     return state->kind == PathKind::symlink && state->target == step.target;
 }
@@ -82,11 +69,11 @@ Result<> apply(Context& context, const model::Symlink& step) {
 }
 
 Result<std::string> take_back(Context& context, const model::Symlink& step, const Image& image) {
-    return give_back(context, step.path, image);
+    return restore_image(context, step.path, image);
 }
 
 Result<Lines> preview(Context& context, const model::Symlink& step) {
-    auto state = state_of(context, step.path);
+    auto state = state_at(context, step.path);
     if (!state) return std::unexpected(state.error());
     const std::string before = state->kind == PathKind::symlink  ? state->target
                                : state->kind == PathKind::absent ? "absent"
@@ -107,7 +94,7 @@ Result<> apply(Context& context, const model::AbsentPath& step) {
 }
 
 Result<std::string> take_back(Context& context, const model::AbsentPath& step, const Image& image) {
-    return give_back(context, step.path, image);
+    return restore_image(context, step.path, image);
 }
 
 Result<Lines> preview(Context&, const model::AbsentPath& step) {
@@ -116,7 +103,10 @@ Result<Lines> preview(Context&, const model::AbsentPath& step) {
 
 Result<> delete_all_below(Context& context, const std::string& path) {
     return delete_tree(context.root, path, [&](std::uint64_t removed) {
-        context.progress(fmt::format("{} files and directories deleted", removed));
+        if (removed != 0) {
+            context.progress(fmt::format("{} files and directories deleted", removed));
+        }
+        return in_time(context.deadline, path);
     });
 }
 

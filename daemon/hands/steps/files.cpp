@@ -50,8 +50,7 @@ template <typename Step>
 Result<bool> file_holds(Context& context, const Step& step) {
     auto want = wanted(step);
     if (!want) return std::unexpected(want.error());
-    auto state = inspect(context.root, want->path);
-    if (!state && state.error().code == Code::not_found) return false;  // its directory comes first
+    auto state = content_at(context, want->path, kMaxData);
     if (!state) return std::unexpected(state.error());
     return matches(*state, *want);
 }
@@ -65,8 +64,8 @@ Result<> file_apply(Context& context, const Step& step) {
     }
     auto blob = context.vault.open_blob(want->digest);
     if (!blob) return during("content of " + want->path, blob.error());
-    return replace_file_from(context.root, want->path, blob->get(), want->digest, kMaxData,
-                             want->attributes);
+    return replace_file_from(context.root, want->path, blob->get(), want->digest,
+                             {kMaxData, context.deadline}, want->attributes);
 }
 
 /// Text of a file for a diff; what is absent is empty.
@@ -74,11 +73,25 @@ std::string text_before(Context& context, const std::string& path) {
     return read_file(context.root, path, kMaxDiffed).value_or("");
 }
 
+std::string digest_before(Context& context, const std::string& path) {
+    auto state = content_at(context, path, kMaxData);
+    if (!state) return "what cannot be read";
+    if (state->kind != PathKind::file) return "absent";
+    return state->digest.empty() ? "a larger file" : state->digest;
+}
+
+/// systemd does not go on with a unit file that is not there any more. The ledger cannot be relied
+/// on for that: it has one reload for all owners, and none where systemd had not read the file
+/// before.
+Result<> tell_systemd(Context& context, const std::string& path) {
+    if (!path.starts_with("/etc/systemd/")) return {};
+    return context.systemd.reload(context.deadline);
+}
+
 template <typename Step>
 Result<Lines> shown_by_digest(Context& context, const Step& step) {
-    auto state = inspect(context.root, step.path);
-    const std::string before = state && state->kind == PathKind::file ? state->digest : "absent";
-    return Lines{fmt::format("{}: {} -> {}", step.path, before, step.digest)};
+    return Lines{
+        fmt::format("{}: {} -> {}", step.path, digest_before(context, step.path), step.digest)};
 }
 
 }  // namespace
@@ -111,25 +124,19 @@ Result<> apply(Context& context, const model::SecretFile& step) {
     return file_apply(context, step);
 }
 
-namespace {
-
-Result<std::string> file_take_back(Context& context, const std::string& path, const Image& image) {
-    auto before = image_as<PathImage>(image);
-    if (!before) return std::unexpected(before.error());
-    return restore_path(context, path, *before);
-}
-
-}  // namespace
-
 Result<std::string> take_back(Context& context, const model::RenderedFile& step,
                               const Image& image) {
-    return file_take_back(context, model::path_of(step.document), image);
+    const std::string path = model::path_of(step.document);
+    auto stays = restore_image(context, path, image);
+    if (!stays) return stays;
+    if (auto told = tell_systemd(context, path); !told) return std::unexpected(told.error());
+    return stays;
 }
 Result<std::string> take_back(Context& context, const model::DataFile& step, const Image& image) {
-    return file_take_back(context, step.path, image);
+    return restore_image(context, step.path, image);
 }
 Result<std::string> take_back(Context& context, const model::SecretFile& step, const Image& image) {
-    return file_take_back(context, step.path, image);
+    return restore_image(context, step.path, image);
 }
 
 Result<Lines> preview(Context& context, const model::RenderedFile& step) {
@@ -137,8 +144,9 @@ Result<Lines> preview(Context& context, const model::RenderedFile& step) {
     if (!rendered) return std::unexpected(rendered.error());
     const auto state = inspect(context.root, rendered->path);
     if (state && is_private(context, *state)) {
-        return Lines{
-            fmt::format("{}: {} -> {}", rendered->path, state->digest, sha256(rendered->content))};
+        return Lines{fmt::format("{}: {} -> {}", rendered->path,
+                                 digest_before(context, rendered->path),
+                                 sha256(rendered->content))};
     }
     return unified_diff(rendered->path, text_before(context, rendered->path), rendered->content);
 }

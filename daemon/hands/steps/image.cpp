@@ -3,15 +3,66 @@
 #include "daemon/base/codec.hpp"
 #include "daemon/base/json.hpp"
 #include "daemon/base/overloaded.hpp"
+#include "daemon/base/text.hpp"
+#include "daemon/hands/steps/hex.hpp"
 
 namespace kubexm::hands {
 
-std::string to_json(const Image& image) { return codec::encode(image).dump(); }
+namespace {
+
+using nlohmann::json;
+
+// Names, targets and values of a host are bytes and need not be UTF-8, which JSON has to be. Such a
+// string is written as {"hex": ...}: no struct of an image has this one member alone.
+constexpr const char* kHex = "hex";
+
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const auto character = first_character(text);
+        if (!character) return false;
+        text.remove_prefix(character->bytes);
+    }
+    return true;
+}
+
+void hide_bytes(json& value) {
+    if (const auto* text = value.get_ptr<const std::string*>()) {
+        if (!is_utf8(*text)) value = json{{kHex, to_hex(*text)}};
+        return;
+    }
+    for (json& inner : value) {
+        if (inner.is_string() || inner.is_structured()) hide_bytes(inner);
+    }
+}
+
+Result<> show_bytes(json& value) {
+    if (!value.is_structured()) return {};
+    const bool hidden = value.is_object() && value.size() == 1 && value.contains(kHex);
+    if (const auto* hex = hidden ? value[kHex].get_ptr<const std::string*>() : nullptr) {
+        auto bytes = from_hex(*hex);
+        if (!bytes) return std::unexpected(bytes.error());
+        value = *std::move(bytes);
+        return {};
+    }
+    for (json& inner : value) {
+        if (auto done = show_bytes(inner); !done) return done;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string to_json(const Image& image) {
+    json document = codec::encode(image);
+    hide_bytes(document);
+    return document.dump();
+}
 
 Result<Image> image_from_json(std::string_view text) {
     const JsonLimits limits{.max_bytes = std::size_t{1} << 20U, .max_depth = 6, .max_values = 5000};
     auto document = parse_json(text, limits);
     if (!document) return fail(Code::corrupt, "pre-image in the ledger: " + document.error().what);
+    if (auto done = show_bytes(*document); !done) return std::unexpected(done.error());
     Image image;
     if (auto done = codec::decode(*document, image, "pre-image in the ledger"); !done) {
         return fail(Code::corrupt, done.error().what);

@@ -56,23 +56,43 @@ struct BlockImage {
     static void fields(auto& self, auto&& visit) { visit("file", self.file); }
 };
 
+/// A kernel parameter and its value.
+struct Setting {
+    std::string key;
+    std::string value;
+
+    bool operator==(const Setting&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("key", self.key);
+        visit("value", self.value);
+    }
+};
+
 struct ValueImage {
     static constexpr std::string_view kType = "value";
     std::string value;
+    std::optional<std::vector<Setting>> exceptions;  // what giving the value back would not give
 
     bool operator==(const ValueImage&) const = default;
-    static void fields(auto& self, auto&& visit) { visit("value", self.value); }
+    static void fields(auto& self, auto&& visit) {
+        visit("value", self.value);
+        visit("exceptions", self.exceptions);
+    }
 };
 
 struct UnitImage {
     static constexpr std::string_view kType = "unit";
     std::string enablement;  // as systemd says: "enabled", "disabled", "masked", "" for no unit
-    bool active = false;
+    bool active = false;     // or on its way to it
+    std::optional<bool> starting;  // it was on its way, perhaps for the hundredth time
+    std::optional<bool> linked;    // it was masked, and enabled below that
 
     bool operator==(const UnitImage&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("enablement", self.enablement);
         visit("active", self.active);
+        visit("starting", self.starting);
+        visit("linked", self.linked);
     }
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "daemon/hands/steps/forwarding.hpp"
 #include "daemon/hands/steps/kinds.hpp"
 
 namespace kubexm::hands::kinds {
@@ -54,7 +55,10 @@ Result<bool> holds(Context& context, const model::Sysctl& step) {
 Result<Image> capture(Context& context, const model::Sysctl& step) {
     auto value = read_sysctl(context.root, step.key);
     if (!value) return std::unexpected(value.error());
-    return ValueImage{*std::move(value)};
+    auto exceptions = exceptions_to(context.root, step.key, *value);
+    if (!exceptions) return std::unexpected(exceptions.error());
+    if (exceptions->empty()) return ValueImage{*std::move(value), {}};
+    return ValueImage{*std::move(value), *std::move(exceptions)};
 }
 
 Result<> apply(Context& context, const model::Sysctl& step) {
@@ -64,9 +68,13 @@ Result<> apply(Context& context, const model::Sysctl& step) {
 Result<std::string> take_back(Context& context, const model::Sysctl& step, const Image& image) {
     auto before = image_as<ValueImage>(image);
     if (!before) return std::unexpected(before.error());
-    auto done = write_sysctl(context.root, step.key, before->value);
-    // A key whose module or interface is gone has no value to give back.
-    if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
+    std::vector<Setting> settings = before->exceptions.value_or(std::vector<Setting>{});
+    settings.insert(settings.begin(), {step.key, before->value});
+    for (const Setting& setting : settings) {
+        auto done = write_sysctl(context.root, setting.key, setting.value);
+        // A key whose module or interface is gone has no value to give back.
+        if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
+    }
     return std::string();
 }
 
@@ -84,7 +92,7 @@ Result<bool> holds(Context& context, const model::KernelModule& step) {
 Result<Image> capture(Context& context, const model::KernelModule& step) {
     auto loaded = module_loaded(context.root, step.name);
     if (!loaded) return std::unexpected(loaded.error());
-    return ValueImage{*loaded ? kLoaded : ""};
+    return ValueImage{*loaded ? kLoaded : "", {}};
 }
 
 /// PID 1's own loader reads the modules file that the plan wrote before: we hold no right to load.

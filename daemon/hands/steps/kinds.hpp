@@ -42,10 +42,19 @@ KUBEXM_STEP_VERBS(ByProducts)
 
 // --- what the families share
 
+/// What is there; a missing parent is an absent path.
+Result<PathState> state_at(Context& context, const std::string& path);
+/// The same with the digest of a file's content; without it where the file has more than `limit`
+/// bytes and so cannot be what is wanted.
+Result<PathState> content_at(Context& context, const std::string& path, std::uint64_t limit);
+/// The same as the ledger keeps it.
+PathImage image_of(const PathState& state);
 /// The state of a path as the ledger keeps it; the content of a file goes into the vault.
 Result<PathImage> capture_path(Context& context, const std::string& path);
 /// Makes a path what the image says. Returns what had to stay, in words.
 Result<std::string> restore_path(Context& context, const std::string& path, const PathImage& image);
+/// The same for the pre-image of a step that is about one path.
+Result<std::string> restore_image(Context& context, const std::string& path, const Image& image);
 /// Deletes a directory with everything below it, and tells how far it is.
 Result<> delete_all_below(Context& context, const std::string& path);
 /// A file of somebody else's that only its owner may read: a preview does not quote it.

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <charconv>
-
+#include "daemon/hands/steps/hex.hpp"
 #include "daemon/hands/steps/kinds.hpp"
 
 namespace kubexm::hands::kinds {
@@ -12,25 +11,6 @@ namespace kubexm::hands::kinds {
 namespace {
 
 constexpr std::uint64_t kMaxKept = std::uint64_t{64} << 20U;
-
-std::string to_hex(const std::string& bytes) {
-    std::string hex;
-    for (char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-    return hex;
-}
-
-Result<std::string> from_hex(const std::string& hex) {
-    std::string bytes;
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-        unsigned value = 0;
-        const auto [end, error] = std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
-        if (error != std::errc{} || end != hex.data() + i + 2) {
-            return fail(Code::corrupt, "an extended attribute in the ledger is not hexadecimal");
-        }
-        bytes += static_cast<char>(value);
-    }
-    return bytes;
-}
 
 std::string_view word_of(PathKind kind) {
     switch (kind) {
@@ -88,8 +68,21 @@ Result<> restore_file(Context& context, const std::string& path, const PathImage
                       const Attributes& attributes) {
     auto blob = context.vault.open_blob(image.digest);
     if (!blob) return during("giving back " + path, blob.error());
-    return replace_file_from(context.root, path, blob->get(), image.digest, kMaxKept, attributes);
+    return replace_file_from(context.root, path, blob->get(), image.digest,
+                             {kMaxKept, context.deadline}, attributes);
 }
+
+/// A file with other names was refused when we were to replace it, and is to be left alone now.
+Result<bool> was_never_ours(Context& context, const std::string& path, const PathImage& image) {
+    auto now = inspect(context.root, path);
+    if (!now) return std::unexpected(now.error());
+    if (now->links < 2) return false;
+    auto whole = inspect_content(context.root, path, {kMaxKept, context.deadline});
+    if (!whole) return std::unexpected(whole.error());
+    return image_of(*whole) == image;
+}
+
+}  // namespace
 
 PathImage image_of(const PathState& state) {
     PathImage image{std::string(word_of(state.kind)),
@@ -103,17 +96,25 @@ PathImage image_of(const PathState& state) {
     return image;
 }
 
-/// A file with other names was refused when we were to replace it, and is to be left alone now.
-Result<bool> was_never_ours(Context& context, const std::string& path, const PathImage& image) {
-    auto now = inspect(context.root, path);
-    if (!now) return std::unexpected(now.error());
-    return now->links > 1 && image_of(*now) == image;
+Result<PathState> state_at(Context& context, const std::string& path) {
+    auto state = inspect(context.root, path);
+    if (!state && state.error().code == Code::not_found) return PathState{};
+    return state;
 }
 
-}  // namespace
+Result<PathState> content_at(Context& context, const std::string& path, std::uint64_t limit) {
+    auto state = inspect_content(context.root, path, {limit, context.deadline});
+    const bool tell_less =
+        !state && (state.error().code == Code::not_found || state.error().code == Code::exhausted);
+    return tell_less ? state_at(context, path) : state;
+}
 
 Result<PathImage> capture_path(Context& context, const std::string& path) {
-    auto state = inspect(context.root, path);
+    auto state = inspect_content(context.root, path, {kMaxKept, context.deadline});
+    if (!state && state.error().code == Code::exhausted) {
+        return fail(Code::exhausted,
+                    state.error().what + " to be kept for undo: move it away first");
+    }
     if (!state) return std::unexpected(state.error());
     if (state->kind == PathKind::other) {
         return fail(
@@ -135,8 +136,6 @@ bool is_private(const Context& context, const PathState& state) {
 Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathImage& image) {
     if (auto cleaned = remove_leftovers(context.root, path); !cleaned) {
-        // Without a parent there is nothing of ours left.
-        if (cleaned.error().code == Code::not_found && image.kind == "absent") return std::string();
         return std::unexpected(cleaned.error());
     }
     if (image.kind == "absent") return remove_ours(context, path);
@@ -153,6 +152,12 @@ Result<std::string> restore_path(Context& context, const std::string& path,
     }
     if (!done) return std::unexpected(done.error());
     return std::string();
+}
+
+Result<std::string> restore_image(Context& context, const std::string& path, const Image& image) {
+    auto before = image_as<PathImage>(image);
+    if (!before) return std::unexpected(before.error());
+    return restore_path(context, path, *before);
 }
 
 }  // namespace kubexm::hands::kinds

@@ -1,5 +1,6 @@
 #include "daemon/hands/steps/steps.hpp"
 
+#include "daemon/hands/steps/diff.hpp"
 #include "daemon/hands/steps/kinds.hpp"
 
 namespace kubexm::hands {
@@ -25,7 +26,9 @@ Result<std::vector<std::string>> preview(Context& context, const model::Step& st
     auto already = holds(context, step);
     if (!already) return std::unexpected(already.error());
     if (*already) return std::vector<std::string>{};
-    return std::visit([&](const auto& kind) { return kinds::preview(context, kind); }, step);
+    auto lines = std::visit([&](const auto& kind) { return kinds::preview(context, kind); }, step);
+    if (!lines) return lines;
+    return as_far_as_shown(*std::move(lines));
 }
 
 }  // namespace kubexm::hands

@@ -22,7 +22,8 @@ Result<> apply(Context& context, const model::Step& step);
 Result<std::string> take_back(Context& context, const model::Step& step, const Image& image);
 
 /// What would change, as lines of a unified diff for files (a secret only as its digest) and as
-/// "was -> will be" for everything else. Empty where the step holds.
+/// "was -> will be" for everything else. Empty where the step holds; cut, visibly, where it is
+/// long.
 Result<std::vector<std::string>> preview(Context& context, const model::Step& step);
 
 }  // namespace kubexm::hands

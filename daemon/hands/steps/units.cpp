@@ -2,20 +2,54 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "daemon/hands/steps/kinds.hpp"
 
 namespace kubexm::hands::kinds {
 
 namespace {
 
+constexpr const char* kUnitLinks = "/etc/systemd/system";
+constexpr std::size_t kMaxUnitLinks = 65536;  // a host has some hundred units
+
 bool is_masked(const UnitStatus& unit) {
     return unit.enablement == "masked" || unit.load == "masked";
 }
 bool is_enabled(const UnitStatus& unit) { return unit.enablement == "enabled"; }
-bool is_active(const UnitStatus& unit) { return unit.active == "active"; }
+bool is_active(const UnitStatus& unit) {
+    return unit.active == "active" || unit.active == "reloading" || unit.active == "refreshing";
+}
+/// So is, most of the time, a service that fails and is restarted again and again.
+bool is_starting(const UnitStatus& unit) { return unit.active == "activating"; }
+bool is_down(const UnitStatus& unit) {
+    return !is_active(unit) && !is_starting(unit) && unit.active != "deactivating";
+}
 
 bool as_wanted(const std::optional<bool>& wanted, bool found) {
     return !wanted || *wanted == found;
+}
+
+/// What shall be active has to have come up, what shall not be has to be down.
+bool active_as_wanted(const std::optional<bool>& wanted, const UnitStatus& now) {
+    return !wanted || (*wanted ? is_active(now) : is_down(now));
+}
+
+bool holds_links(const std::string& directory) {
+    return directory.ends_with(".wants") || directory.ends_with(".requires") ||
+           directory.ends_with(".upholds");
+}
+
+/// Whether there is a link of the kind that enabling makes: of a masked unit systemd does not tell.
+Result<bool> is_linked(Context& context, const std::string& unit) {
+    auto names = list_directory(context.root, kUnitLinks, kMaxUnitLinks);
+    if (!names && names.error().code == Code::not_found) return false;
+    if (!names) return std::unexpected(names.error());
+    return std::ranges::any_of(*names, [&](const std::string& name) {
+        if (!holds_links(name)) return false;
+        auto link = state_at(context, fmt::format("{}/{}/{}", kUnitLinks, name, unit));
+        return link && link->kind == PathKind::symlink;
+    });
 }
 
 /// An active unit has to be restarted when what it was started with has changed.
@@ -54,6 +88,17 @@ Result<> start_or_restart(Context& context, const model::UnitState& step, const 
     return {};
 }
 
+/// One that was failing before us is left to fail again: it comes back as it was.
+Result<> start_again(Context& context, const std::string& unit, const UnitImage& before,
+                     const UnitStatus& now) {
+    const bool was_starting = before.starting == true;
+    if (!before.active || is_active(now) || (was_starting && is_starting(now))) return {};
+    auto done = context.systemd.start(unit, context.deadline);
+    const bool failed =
+        !done && (done.error().code == Code::unavailable || done.error().code == Code::timeout);
+    return was_starting && failed ? Result<>() : done;
+}
+
 }  // namespace
 
 Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed) {
@@ -67,7 +112,7 @@ Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed
 Result<bool> holds(Context& context, const model::UnitState& step) {
     auto now = context.systemd.status(step.name, context.deadline);
     if (!now) return std::unexpected(now.error());
-    return as_wanted(step.enabled, is_enabled(*now)) && as_wanted(step.active, is_active(*now)) &&
+    return as_wanted(step.enabled, is_enabled(*now)) && active_as_wanted(step.active, *now) &&
            as_wanted(step.masked, is_masked(*now)) && knows_links(step, *now) &&
            !needs_restart(context, step);
 }
@@ -75,7 +120,16 @@ Result<bool> holds(Context& context, const model::UnitState& step) {
 Result<Image> capture(Context& context, const model::UnitState& step) {
     auto now = context.systemd.status(step.name, context.deadline);
     if (!now) return std::unexpected(now.error());
-    return UnitImage{is_masked(*now) ? "masked" : now->enablement, is_active(*now)};
+    UnitImage image{.enablement = is_masked(*now) ? "masked" : now->enablement,
+                    .active = is_active(*now),
+                    .starting = {},
+                    .linked = {}};
+    if (is_starting(*now)) image.starting = image.active = true;
+    if (!is_masked(*now)) return image;
+    auto linked = is_linked(context, step.name);
+    if (!linked) return std::unexpected(linked.error());
+    if (*linked) image.linked = true;
+    return image;
 }
 
 Result<> apply(Context& context, const model::UnitState& step) {
@@ -87,7 +141,7 @@ Result<> apply(Context& context, const model::UnitState& step) {
         done = bring(step.enabled == true && !is_enabled(*now), &Systemd::enable, context, unit);
     }
     if (done) done = start_or_restart(context, step, *now);
-    if (done) done = bring(step.active == false && is_active(*now), &Systemd::stop, context, unit);
+    if (done) done = bring(step.active == false && !is_down(*now), &Systemd::stop, context, unit);
     if (done) {
         done = bring(step.enabled == false && is_enabled(*now), &Systemd::disable, context, unit);
     }
@@ -102,10 +156,12 @@ Result<std::string> take_back(Context& context, const model::UnitState& step, co
     if (!now) return std::unexpected(now.error());
     const std::string& unit = step.name;
     const bool was_masked = before->enablement == "masked";
-    const bool was_enabled = before->enablement == "enabled";
+    const bool was_enabled = before->enablement == "enabled" || before->linked == true;
+    const bool stays_masked = was_masked && is_masked(*now);
     Result<> done = bring(!was_masked && is_masked(*now), &Systemd::unmask, context, unit);
-    if (done) done = bring(was_enabled && !is_enabled(*now), &Systemd::enable, context, unit);
-    if (done) done = bring(before->active && !is_active(*now), &Systemd::start, context, unit);
+    const bool lost_links = was_enabled && !is_enabled(*now) && !stays_masked;
+    if (done) done = bring(lost_links, &Systemd::enable, context, unit);
+    if (done) done = start_again(context, unit, *before, *now);
     if (done) {
         done = bring(!before->active && now->active != "inactive", &Systemd::stop, context, unit);
     }

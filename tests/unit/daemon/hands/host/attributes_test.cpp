@@ -233,12 +233,12 @@ TEST_F(AttributesOfNewFiles, WhatWasInspectedCanBeGivenBack) {
         odd.xattrs["trusted.origin"] = "somewhere";
     }
     ASSERT_THAT(replace_file(root, "/f", "before", odd), IsOk());
-    const auto before = inspect(root, "/f").value();
+    const auto before = inspect_content(root, "/f", ample()).value();
     ASSERT_THAT(replace_file(root, "/f", "ours", own(0600)), IsOk());
     ASSERT_THAT(
         replace_file(root, "/f", "before", {before.mode, before.uid, before.gid, before.xattrs}),
         IsOk());
-    EXPECT_EQ(inspect(root, "/f").value(), before);
+    EXPECT_EQ(inspect_content(root, "/f", ample()).value(), before);
     EXPECT_GE(before.xattrs.size(), odd.xattrs.size());
 }
 

@@ -34,7 +34,7 @@ Tree tree_of(const Scratch& scratch) {
     const Root root = scratch.root();
     for (const auto& entry : fs::recursive_directory_iterator(scratch.inside())) {
         const std::string path = "/" + entry.path().lexically_relative(scratch.inside()).string();
-        tree[path] = inspect(root, path).value();
+        tree[path] = inspect_content(root, path, ample()).value();
     }
     return tree;
 }
@@ -69,8 +69,7 @@ Result<> new_large_file(const Root& root) {
     const Fd source{::memfd_create("content", MFD_CLOEXEC)};
     const ssize_t written = ::pwrite(source.get(), content.data(), content.size(), 0);
     if (written < 0) return from_errno("write", "content");
-    return replace_file_from(root, "/f", source.get(), sha256(content), content.size(),
-                             wanted(0644));
+    return replace_file_from(root, "/f", source.get(), sha256(content), ample(), wanted(0644));
 }
 Result<> new_link(const Root& root) {
     Attributes attributes = wanted(0);

@@ -40,8 +40,33 @@ TEST_F(DeleteTree, TellsHowManyAreGone) {
     fs::create_directories(at("/t/a"));
     put(at("/t/a/file"), "x");
     std::vector<std::uint64_t> told;
-    EXPECT_THAT(delete_tree(root, "/t", [&](std::uint64_t gone) { told.push_back(gone); }), IsOk());
-    EXPECT_THAT(told, ElementsAre(1U, 2U, 3U));
+    const auto note = [&](std::uint64_t gone) -> Result<> {
+        told.push_back(gone);
+        return {};
+    };
+    EXPECT_THAT(delete_tree(root, "/t", note), IsOk());
+    EXPECT_THAT(told, ElementsAre(0U, 0U, 0U, 1U, 2U, 3U)) << "seen first, gone then";
+}
+
+TEST_F(DeleteTree, StopsWhenItIsToldToAndGoesOnLater) {
+    fs::create_directories(at("/t/a"));
+    for (const char* name : {"/t/1", "/t/2", "/t/3", "/t/a/4"}) put(at(name), "x");
+    const auto only_two = [](std::uint64_t gone) -> Result<> {
+        if (gone < 2) return {};
+        return fail(Code::timeout, "enough");
+    };
+    EXPECT_THAT(delete_tree(root, "/t", only_two), IsError(Code::timeout, "enough"));
+    EXPECT_TRUE(fs::exists(at("/t")));
+    EXPECT_LT(names_in(at("/t")).size(), 4U);
+    EXPECT_THAT(delete_tree(root, "/t"), IsOk());
+    EXPECT_FALSE(fs::exists(at("/t")));
+}
+
+TEST_F(DeleteTree, IsToldToStopWhileNothingIsGoneYet) {
+    fs::create_directories(at("/t/a"));
+    EXPECT_THAT(delete_tree(root, "/t", [](std::uint64_t) { return fail(Code::timeout, "late"); }),
+                IsError(Code::timeout, "late"));
+    EXPECT_TRUE(fs::exists(at("/t/a")));
 }
 
 TEST_F(DeleteTree, RemovesLinksWithoutFollowingThem) {

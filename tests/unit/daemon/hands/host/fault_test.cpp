@@ -107,7 +107,7 @@ TEST_F(Faults, AFileThatCannotBeReadIsNamed) {
     put(at("/f"), "x");
     EXPECT_TRUE(passes_in_child([this] {
         ASSERT_TRUE(answer_system_call(SYS_read, EIO));
-        EXPECT_THAT(inspect(root, "/f"), IsError(Code::unavailable, "read /f"));
+        EXPECT_THAT(inspect_content(root, "/f", ample()), IsError(Code::unavailable, "read /f"));
         EXPECT_THAT(read_file(root, "/f", 9), IsError(Code::unavailable, "read /f"));
     }));
 }

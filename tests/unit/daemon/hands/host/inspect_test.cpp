@@ -33,7 +33,7 @@ TEST_F(Inspect, TellsEverythingAboutAFile) {
         .xattrs = {{"user.color", "blue"}, {"user.empty", ""}},
         .links = 2,
     };
-    auto state = inspect(root, "/file").value();
+    auto state = inspect_content(root, "/file", ample()).value();
     state.xattrs.erase("security.selinux");  // where the machine has it
     EXPECT_EQ(state, expected);
 }
@@ -41,7 +41,22 @@ TEST_F(Inspect, TellsEverythingAboutAFile) {
 TEST_F(Inspect, ReadsContentOfManyChunks) {
     const std::string content(1000000, 'x');
     put(at("/file"), content);
-    EXPECT_EQ(inspect(root, "/file")->digest, sha256(content));
+    EXPECT_EQ(inspect_content(root, "/file", ample())->digest, sha256(content));
+}
+
+TEST_F(Inspect, ReadsContentOnlyWhereItIsAskedTo) {
+    put(at("/file"), "abc");
+    EXPECT_EQ(inspect(root, "/file")->digest, "");
+    fs::resize_file(at("/file"), std::uint64_t{1} << 42U);  // would take hours
+    EXPECT_EQ(inspect(root, "/file")->kind, PathKind::file);
+    EXPECT_THAT(inspect_content(root, "/file", ample()),
+                IsError(Code::exhausted, "/file has more than the 1073741824 bytes"));
+}
+
+TEST_F(Inspect, ReadsContentNoLongerThanItMay) {
+    put(at("/file"), "abc");
+    const Effort late{.bytes = 100, .deadline = std::chrono::steady_clock::now()};
+    EXPECT_THAT(inspect_content(root, "/file", late), IsError(Code::timeout, "/file: it took"));
 }
 
 TEST_F(Inspect, TellsALinkFromItsTarget) {
@@ -89,19 +104,23 @@ TEST_F(Inspect, DoesNotWaitForWhoHoldsALeaseOnTheFile) {
     ASSERT_NE(::signal(SIGIO, SIG_IGN),
               SIG_ERR);  // NOLINT(concurrency-mt-unsafe): tells the holder
     ASSERT_EQ(::fcntl(holder.get(), F_SETLEASE, F_WRLCK), 0);
-    EXPECT_THAT(inspect(root, "/file"), IsError(Code::unavailable, "/file"));
+    EXPECT_THAT(inspect_content(root, "/file", ample()), IsError(Code::unavailable, "/file"));
+    EXPECT_THAT(inspect(root, "/file"), IsOk());
 }
 
 TEST_F(Inspect, WorksOnFilesWhoseSizeIsNotKnownBefore) {
     const Root host = Root::open("/").value();
-    EXPECT_EQ(inspect(host, "/proc/sys/kernel/ostype")->digest, sha256("Linux\n"));
+    const std::string path = "/proc/sys/kernel/ostype";
+    EXPECT_EQ(inspect_content(host, path, ample())->digest, sha256("Linux\n"));
+    EXPECT_THAT(inspect_content(host, path, {5, ample().deadline}),
+                IsError(Code::exhausted, "more than the 5 bytes"));
 }
 
 TEST_F(Inspect, LeavesNoDescriptorOpen) {
     put(at("/file"), "abc");
     const auto before = names_in("/proc/self/fd").size();
     for (int i = 0; i < 10; ++i) {
-        EXPECT_THAT(inspect(root, "/file"), IsOk());
+        EXPECT_THAT(inspect_content(root, "/file", ample()), IsOk());
         EXPECT_FALSE(inspect(root, "/file/x"));
     }
     EXPECT_EQ(names_in("/proc/self/fd").size(), before);

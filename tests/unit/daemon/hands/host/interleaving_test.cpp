@@ -29,7 +29,7 @@ void accept(const Result<T>&) {}
 const Operation kOperations[] = {
     {"Inspect",
      [](const Root& root) {
-         const auto state = inspect(root, "/a/b/x");
+         const auto state = inspect_content(root, "/a/b/x", ample());
          EXPECT_NE(state.value_or(PathState{}).digest, sha256("outside"));
      }},
     {"ReadFile",
@@ -135,6 +135,29 @@ TEST_P(Interleaving, OfAnAttackNeverReachesTheOutside) {
                 ASSERT_EQ(canaries(scratch.outside()), before) << first << " and " << second;
             }
         }
+    });
+}
+
+using HardLinks = FilesInMemoryTest;
+
+TEST_F(HardLinks, InPlaceOfANewLinkDoNotGetItsMode) {
+    in_memory([this](const Root& memory) {
+        const fs::path victim = scratch.outside() / "victim";
+        put(victim, "alive");
+        ASSERT_EQ(::chmod(victim.c_str(), 0640), 0);
+        int steps = 1;
+        for (int at_step = 0; at_step < steps; ++at_step) {
+            fs::remove_all(at("/a"));
+            fs::create_directories(at("/a/b"));
+            fs::create_hard_link(victim, at("/a/hard"));
+            step_through([&] { accept(replace_symlink(memory, "/a/b/x", "new", own(0777))); },
+                         [&](int step) {
+                             steps = std::max(steps, step + 1);
+                             if (step == at_step) fs::rename(at("/a/hard"), at(kTemporary));
+                         });
+            ASSERT_EQ(mode_of(victim), 0640U) << "exchanged before system call " << at_step;
+        }
+        EXPECT_GE(steps, 4) << "the operation was not stopped at its system calls";
     });
 }
 

@@ -107,9 +107,9 @@ TEST_F(ReplaceFile, ADirectoryInThePlaceOfItsTemporaryIsNamed) {
 TEST_F(ReplaceFileFrom, WritesWhatTheDescriptorHolds) {
     const std::string content(1000000, 'x');
     const Fd source = descriptor_with(content);
-    EXPECT_THAT(
-        replace_file_from(root, "/f", source.get(), sha256(content), content.size(), own(0644)),
-        IsOk());
+    EXPECT_THAT(replace_file_from(root, "/f", source.get(), sha256(content),
+                                  {content.size(), ample().deadline}, own(0644)),
+                IsOk());
     EXPECT_EQ(content_of(at("/f")), content);
     EXPECT_EQ(mode_of(at("/f")), 0644U);
 }
@@ -127,7 +127,8 @@ TEST_F(ReplaceFileFrom, AnotherContentThanPromisedChangesNothing) {
              Case{"", 100, "SHA-256"},
          }) {
         const Fd source = descriptor_with("content");
-        EXPECT_THAT(replace_file_from(root, "/f", source.get(), digest, limit, own(0600)),
+        EXPECT_THAT(replace_file_from(root, "/f", source.get(), digest, {limit, ample().deadline},
+                                      own(0600)),
                     IsError(Code::invalid, says));
         EXPECT_EQ(content_of(at("/f")), "old");
         EXPECT_THAT(names_in(scratch.inside()), ElementsAre("f"));
@@ -137,9 +138,19 @@ TEST_F(ReplaceFileFrom, AnotherContentThanPromisedChangesNothing) {
 TEST_F(ReplaceFileFrom, AnUnreadableDescriptorChangesNothing) {
     put(at("/f"), "old");
     const Fd write_only{::open("/dev/null", O_WRONLY)};
-    EXPECT_THAT(replace_file_from(root, "/f", write_only.get(), sha256(""), 100, own(0600)),
+    EXPECT_THAT(replace_file_from(root, "/f", write_only.get(), sha256(""), ample(), own(0600)),
                 IsError(Code::internal, "reading the new content: read /f"));
     EXPECT_EQ(content_of(at("/f")), "old");
+}
+
+TEST_F(ReplaceFileFrom, TakesNoLongerThanItMay) {
+    put(at("/f"), "old");
+    const Fd source = descriptor_with("content");
+    const Effort late{.bytes = 100, .deadline = std::chrono::steady_clock::now()};
+    EXPECT_THAT(replace_file_from(root, "/f", source.get(), sha256("content"), late, own(0600)),
+                IsError(Code::timeout, "/f: it took longer"));
+    EXPECT_EQ(content_of(at("/f")), "old");
+    EXPECT_THAT(names_in(scratch.inside()), ElementsAre("f"));
 }
 
 TEST_F(ReplaceSymlink, MakesAndReplacesLinks) {

@@ -6,6 +6,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -108,6 +109,11 @@ inline void set_xattr(const fs::path& path, const char* name, std::string_view v
 
 /// Attributes that any user may give to a file of their own.
 inline Attributes own(std::uint32_t mode) { return {mode, ::geteuid(), ::getegid(), {}}; }
+
+/// Enough for any content that a test makes.
+inline Effort ample() {
+    return {std::uint64_t{1} << 30U, std::chrono::steady_clock::now() + std::chrono::minutes(1)};
+}
 
 inline bool is_root() { return ::geteuid() == 0; }
 

@@ -55,6 +55,55 @@ TEST_F(Claims, MayBeMadeWhereThereIsNoParentYet) {
     EXPECT_FALSE(fs::exists(at("/run/containerd/tasks")));
 }
 
+/// On what was there before and is no directory.
+class ClaimsOnOthers : public Claims, public testing::WithParamInterface<std::optional<bool>> {
+protected:
+    ClaimsOnOthers() {
+        fs::create_directory(at("/disk"));
+        put(at("/disk/theirs"), "theirs");
+    }
+    std::string undone_after_more_is_behind_it() {
+        return undone_after(step_, [&] { put(at("/disk/new"), "behind the link"); });
+    }
+    const model::Claim step_{"/claimed", GetParam()};
+};
+
+TEST_P(ClaimsOnOthers, LeaveALinkAndWhatIsBehindIt) {
+    fs::create_symlink("disk", at("/claimed"));
+    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("/claimed is left alone"));
+    EXPECT_EQ(fs::read_symlink(at("/claimed")), "disk");
+    EXPECT_EQ(names_in(at("/disk")), (std::set<std::string>{"new", "theirs"}));
+}
+
+TEST_P(ClaimsOnOthers, LeaveAFileAndASocketAlike) {
+    put(at("/claimed"), "theirs");
+    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("was: file, now: file"));
+    EXPECT_EQ(content_of(at("/claimed")), "theirs");
+    fs::remove(at("/claimed"));
+    ASSERT_EQ(::mkfifo(at("/claimed").c_str(), 0600), 0);
+    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("was: other"));
+    EXPECT_TRUE(fs::is_fifo(at("/claimed")));
+}
+
+TEST_P(ClaimsOnOthers, LeaveTheLinkThatTookThePlaceOfTheirDirectory) {
+    fs::create_directory(at("/claimed"));
+    const auto move_to_disk = [&] {
+        fs::remove(at("/claimed"));
+        fs::create_symlink("disk", at("/claimed"));
+    };
+    EXPECT_THAT(undone_after(step_, move_to_disk), HasSubstr("was: directory, now: symlink"));
+    EXPECT_TRUE(fs::exists(at("/disk/theirs")));
+}
+
+TEST_P(ClaimsOnOthers, DoNotCoverTheLinkThatAppearsWhereNothingWas) {
+    EXPECT_EQ(undone_after(step_, [&] { fs::create_symlink("disk", at("/claimed")); }), "");
+    EXPECT_FALSE(fs::is_symlink(at("/claimed"))) << "that one is ours";
+    EXPECT_TRUE(fs::exists(at("/disk/theirs"))) << "what is behind it is not";
+}
+
+INSTANTIATE_TEST_SUITE_P(WholeAndIfEmpty, ClaimsOnOthers,
+                         testing::Values(std::nullopt, std::optional(true)));
+
 class Groups : public Claims {
 protected:
     Groups() {
