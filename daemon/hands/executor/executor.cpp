@@ -49,6 +49,20 @@ Result<> not_given_up(Journal& journal, const model::Plan& plan, Caller caller) 
                     failures->count, last->last_error, (wait + 59) / 60));
 }
 
+/// The journal and the ledger read a plan and its steps with limits that are narrower than the
+/// wire's: what they could not read back would run for ever, and nothing could be undone.
+Result<> can_be_read_back(const model::Plan& plan) {
+    if (auto again = model::plan_from_json(model::to_json(plan)); !again) {
+        return during("plan as it would be journaled", again.error());
+    }
+    for (const model::Step& step : plan.steps) {
+        if (auto again = model::step_from_json(model::to_json(step)); !again) {
+            return during(model::text_of(step), again.error());
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 Executor::Executor(std::string state_directory, const Root& root, Systemd& systemd,
@@ -80,6 +94,7 @@ std::unexpected<Error> Executor::refuse(Caller caller, const Error& error) {
 
 Result<> Executor::check(const model::Plan& plan, Caller caller) {
     if (auto good = permitted(plan, allow_); !good) return refuse(caller, good.error());
+    if (auto good = can_be_read_back(plan); !good) return refuse(caller, good.error());
     return {};
 }
 

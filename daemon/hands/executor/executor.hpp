@@ -31,7 +31,8 @@ public:
 
     /// Takes a plan into the journal. denied: not allowed. conflict: the id was used before, or the
     /// same work failed the same way three times within the hour and nobody but root may try again.
-    /// invalid: content is missing or another than announced.
+    /// invalid: content is missing or another than announced, or the plan is too large to be read
+    /// back from the journal.
     Result<PlanRecord> accept(const model::Plan& plan, std::span<Content> contents, Caller caller);
     /// The same for taking back everything of an owner.
     Result<PlanRecord> accept_undo(const std::string& id, const std::string& owner, Caller caller);

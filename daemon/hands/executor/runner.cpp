@@ -74,7 +74,8 @@ Result<PlanState> Runner::run(const PlanRecord& record, const Stop& stop) {
 
 Result<PlanState> Runner::run_forward(const PlanRecord& record, const Stop& stop) {
     auto plan = model::plan_from_json(record.document);
-    if (!plan) return fail(Code::corrupt, "plan in the journal: " + plan.error().what);
+    // Another version took it in. Left running, it would keep every other plan out for ever.
+    if (!plan) return end(record, PlanState::failed, "in the journal: " + plan.error().what);
     for (const StepRecord& step : record.steps) {
         listener_.between_steps();
         if (wants_stop(stop)) return stopped(record, stop);

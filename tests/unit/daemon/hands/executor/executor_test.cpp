@@ -1,0 +1,40 @@
+#include "daemon/hands/executor/executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include "executor_host.hpp"
+
+namespace kubexm::hands {
+namespace {
+
+class ExecutorTest : public ExecutorHost {};
+
+/// The wire would take it: 24,000 values in 150 steps.
+model::Plan too_large() {
+    std::vector<model::Step> steps;
+    for (int i = 0; i < 150; ++i) {
+        steps.emplace_back(model::ManagedBlock{"/etc/hosts", std::to_string(i),
+                                               std::vector<std::string>(150, "x")});
+    }
+    return {"large", "owner", steps};
+}
+
+TEST_F(ExecutorTest, RefusesAPlanThatItCouldNotReadBack) {
+    EXPECT_THAT(executor.accept(too_large(), {}, kFrontCaller), IsError(Code::invalid, "values"));
+    EXPECT_THAT(applied(link_plan("next")), IsState(PlanState::done));
+}
+
+TEST_F(ExecutorTest, FailsAPlanOfTheJournalThatNobodyCanRead) {
+    {
+        auto journal = Journal::open(state(), {});
+        ASSERT_THAT(journal, IsOk());
+        ASSERT_THAT(journal->begin({.id = "odd", .owner = "o", .document = "{}"}, 1), IsOk());
+    }
+    auto odd = executor.interrupted();
+    ASSERT_TRUE(odd && *odd);
+    EXPECT_THAT(carried_out(**odd), IsState(PlanState::failed));
+    EXPECT_THAT(applied(link_plan("next")), IsState(PlanState::done));
+}
+
+}  // namespace
+}  // namespace kubexm::hands
