@@ -79,20 +79,30 @@ Result<PlanState> Runner::run_forward(const PlanRecord& record, const Stop& stop
     for (const StepRecord& step : record.steps) {
         listener_.between_steps();
         if (wants_stop(stop)) return stopped(record, stop);
-        if (still_finished(*plan, step)) continue;
+        auto finished = still_finished(*plan, step);
+        if (!finished) return std::unexpected(finished.error());
+        if (*finished) continue;
         if (auto done = run_step(record, *plan, step.index); !done) {
-            return end(record, PlanState::failed, done.error().what);
+            return stopped_by(record, done.error());
         }
     }
     return end(record, PlanState::done, "");
 }
 
+/// What a step could not do ends the plan. What could not be written down about it does not: that
+/// is no word about the plan, which goes on when the journal can be used again.
+Result<PlanState> Runner::stopped_by(const PlanRecord& record, const Error& error) {
+    if (journal_failed_) return std::unexpected(error);
+    return end(record, PlanState::failed, error.what);
+}
+
 /// A step that an earlier process finished is not done again, unless a reboot undid it. Where that
 /// cannot be told, doing it will tell why.
-bool Runner::still_finished(const model::Plan& plan, const StepRecord& step) {
+Result<bool> Runner::still_finished(const model::Plan& plan, const StepRecord& step) {
     if (step.state != StepState::done && step.state != StepState::skipped) return false;
     if (!is_runtime_state(plan, step.index)) return true;
     auto context = context_for(plan.steps.at(step.index), false);
+    if (!context && journal_failed_) return std::unexpected(context.error());
     return context && holds(*context, plan.steps.at(step.index)).value_or(false);
 }
 
@@ -101,11 +111,11 @@ Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std
     crash_point(model::type_of(step), index);  // tells in a trace whose points follow
     begin_progress(record, index, model::text_of(step));
     auto state = carry_out(record, step, index);
+    if (!state && journal_failed_) return std::unexpected(state.error());
     const std::string error = state ? "" : state.error().what;
     const StepState reached = state.value_or(StepState::failed);
-    if (auto recorded = parts_.journal.finished(record.id, index, reached, error); !recorded) {
-        return recorded;
-    }
+    auto recorded = journaled(parts_.journal.finished(record.id, index, reached, error));
+    if (!recorded) return recorded;
     const Code code = state ? Code::internal : state.error().code;
     listener_.report({.plan_id = record.id,
                       .index = index,
@@ -140,7 +150,7 @@ Result<StepState> Runner::carry_out(const PlanRecord& record, const model::Step&
 
 /// The first pre-image stays: an object that is ours already, if only half, is not looked at again.
 Result<std::string> Runner::what_was_before(Context& context, const model::Step& step) {
-    auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
+    auto entry = entry_of(step);
     if (!entry) return std::unexpected(entry.error());
     if (const std::optional<LedgerEntry>& known = *entry) return known->pre_image;
     auto image = capture(context, step);
@@ -157,13 +167,13 @@ Result<> Runner::remember(Context& context, const PlanRecord& record, const mode
                       .state = StepState::prepared,
                       .text = model::text_of(step),
                       .unit = unit_of(step)});
-    return parts_.journal.prepared(record.id, index,
-                                   {.owner = record.owner,
-                                    .type = std::string(model::type_of(step)),
-                                    .target = model::target_of(step),
-                                    .step = model::to_json(step),
-                                    .pre_image = *std::move(before),
-                                    .plan_id = record.id});
+    return journaled(parts_.journal.prepared(record.id, index,
+                                             {.owner = record.owner,
+                                              .type = std::string(model::type_of(step)),
+                                              .target = model::target_of(step),
+                                              .step = model::to_json(step),
+                                              .pre_image = *std::move(before),
+                                              .plan_id = record.id}));
 }
 
 Context Runner::new_context() {
@@ -176,11 +186,15 @@ Context Runner::new_context() {
             [this](const std::string& how_far) { tell_progress(how_far); }};
 }
 
+Result<std::optional<LedgerEntry>> Runner::entry_of(const model::Step& step) {
+    return journaled(parts_.journal.ledger_entry(model::type_of(step), model::target_of(step)));
+}
+
 /// A step that was interrupted may or may not have been applied: it counts as not applied.
 Result<Context> Runner::context_for(const model::Step& step, bool resumed) {
     Context context = new_context();
     if (resumed) return context;
-    auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
+    auto entry = entry_of(step);
     if (!entry) return std::unexpected(entry.error());
     const std::optional<LedgerEntry>& known = *entry;
     if (!known || known->applied.empty()) return context;
@@ -198,7 +212,7 @@ Result<PlanState> Runner::run_back(const PlanRecord& record, const Stop& stop) {
         listener_.between_steps();
         if (wants_stop(stop)) return stopped(record, stop);
         if (auto done = take_back_entry(record, entry, index++); !done) {
-            return end(record, PlanState::failed, done.error().what);
+            return stopped_by(record, done.error());
         }
     }
     return end(record, PlanState::undone, "");
@@ -224,7 +238,7 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
                       .code = stays ? Code::internal : stays.error().code,
                       .unit = unit_of(*step)});
     if (!stays) return during(text, stays.error());
-    return parts_.journal.taken_back(entry.sequence);
+    return journaled(parts_.journal.taken_back(entry.sequence));
 }
 
 Result<PlanState> Runner::stopped(const PlanRecord& record, const Stop& stop) {
