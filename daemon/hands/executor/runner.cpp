@@ -52,6 +52,16 @@ bool is_runtime_state(const model::Plan& plan, std::uint32_t index) {
                                    });
 }
 
+/// A pre-image for the ledger. conflict: undo could not read it, so nothing may be changed.
+Result<std::string> as_undo_will_read(const Image& image) {
+    std::string text = to_json(image);
+    auto again = image_from_json(text);
+    if (again && *again == image) return text;
+    return fail(Code::conflict,
+                fmt::format("what is there cannot be remembered, so it stays as it is: {}",
+                            again ? "it would be read differently" : again.error().what));
+}
+
 bool wants_stop(const Stop& stop) {
     return stop.cancel.stop_requested() || stop.leave.stop_requested();
 }
@@ -155,7 +165,7 @@ Result<std::string> Runner::what_was_before(Context& context, const model::Step&
     if (const std::optional<LedgerEntry>& known = *entry) return known->pre_image;
     auto image = capture(context, step);
     if (!image) return std::unexpected(image.error());
-    return to_json(*image);
+    return as_undo_will_read(*image);
 }
 
 Result<> Runner::remember(Context& context, const PlanRecord& record, const model::Step& step,
