@@ -74,6 +74,33 @@ def test_a_plan_does_not_stop_for_one_that_is_refused(host):
     assert forwarding(host) == "1"
 
 
+@pytest.mark.parametrize("request_again", [
+    {"type": "undo", "id": "p1", "owner": "test"},
+    {"type": "apply", "plan": plan("p1", NOTHING), "contents": [], "replace": True},
+], ids=["undo", "apply"])
+def test_a_plan_does_not_stop_for_an_id_that_was_used(host, request_again):
+    with handswire.connect(host) as wire:
+        wire.hello()
+        wire.send(request_again)
+        open_gate(host)
+        assert "p1 was taken in before" in client.reason(wire.last())
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "1"
+
+
+def test_a_cancel_that_is_refused_is_written_down(host):
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert "p0 does not run" in client.reason(wire.ask({"type": "cancel", "plan_id": "p0"}))
+    open_gate(host)
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "1"
+
+    def written() -> bool:
+        return any("p0 does not run" in detail for _, _, detail in handswire.audit(host))
+    waiting.until("a record in the audit", written, 30)
+
+
 def test_a_plan_goes_on_when_kubexmd_is_killed(host):
     host.run(["systemctl", "start", "kubexmd"])
     host.run(["systemctl", "kill", "--signal", "KILL", "kubexmd"])

@@ -109,13 +109,26 @@ Result<PlanRecord> Executor::take_in(Journal& journal, PlanRecord record, std::u
     return journal.plan(record.id);
 }
 
-Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> contents,
-                                    Caller caller) {
+Result<> Executor::acceptable(const model::Plan& plan, std::span<const Content> contents,
+                              Caller caller) {
     auto records = store_.open();
     if (!records) return std::unexpected(records.error());
-    if (auto good = check(plan, caller); !good) return std::unexpected(good.error());
-    auto& [journal, vault] = **records;
+    if (auto good = check(plan, caller); !good) return good;
+    Journal& journal = (*records)->journal;
     if (auto good = not_given_up(journal, plan, caller); !good) return refuse(caller, good.error());
+    if (auto good = journal.is_new(plan.id); !good) return refuse(caller, good.error());
+    if (auto good = contents_fit(plan, contents); !good) return refuse(caller, good.error());
+    return {};
+}
+
+Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> contents,
+                                    Caller caller) {
+    if (auto good = acceptable(plan, contents, caller); !good) {
+        return std::unexpected(good.error());
+    }
+    auto records = store_.open();
+    if (!records) return std::unexpected(records.error());
+    auto& [journal, vault] = **records;
     auto kept = keep_contents(vault, plan, contents);
     auto taken = kept ? take_in(journal,
                                 {.id = plan.id,
@@ -128,17 +141,25 @@ Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> 
     return taken;
 }
 
-Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::string& owner,
-                                         Caller caller) {
+Result<> Executor::undo_acceptable(const std::string& id, const std::string& owner, Caller caller) {
     auto records = store_.open();
     if (!records) return std::unexpected(records.error());
     if (owner.empty()) {
         return refuse(caller, {Code::invalid, "undo needs the owner whose things go"});
     }
-    const model::Plan nothing{id, owner, {}};
-    if (auto valid = model::plan_from_json(model::to_json(nothing)); !valid) {
-        return refuse(caller, valid.error());
+    if (auto good = can_be_read_back({id, owner, {}}); !good) return refuse(caller, good.error());
+    if (auto good = (*records)->journal.is_new(id); !good) return refuse(caller, good.error());
+    return {};
+}
+
+Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::string& owner,
+                                         Caller caller) {
+    if (auto good = undo_acceptable(id, owner, caller); !good) {
+        return std::unexpected(good.error());
     }
+    auto records = store_.open();
+    if (!records) return std::unexpected(records.error());
+    const model::Plan nothing{id, owner, {}};
     return take_in((*records)->journal,
                    {.id = id,
                     .hash = model::hash_of(nothing),

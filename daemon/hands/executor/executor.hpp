@@ -36,6 +36,10 @@ public:
     Result<PlanRecord> accept(const model::Plan& plan, std::span<Content> contents, Caller caller);
     /// The same for taking back everything of an owner.
     Result<PlanRecord> accept_undo(const std::string& id, const std::string& owner, Caller caller);
+    /// What accept() and accept_undo() would refuse, as far as it can be known while another plan
+    /// runs, which shall not stop in vain.
+    Result<> acceptable(const model::Plan& plan, std::span<const Content> contents, Caller caller);
+    Result<> undo_acceptable(const std::string& id, const std::string& owner, Caller caller);
     /// A plan that was interrupted, to be gone on with.
     Result<std::optional<PlanRecord>> interrupted();
 

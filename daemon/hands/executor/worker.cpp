@@ -39,9 +39,23 @@ bool Worker::plan(Plan plan) {
     return true;
 }
 
+Stop Worker::begin_plan(std::string id) {
+    const std::scoped_lock lock(mutex_);
+    running_ = std::move(id);
+    plan_stop_ = {};
+    return {plan_stop_.get_token(), thread_.get_stop_token()};
+}
+
 void Worker::stop_plan() {
     const std::scoped_lock lock(mutex_);
     plan_stop_.request_stop();
+}
+
+bool Worker::stop_plan(std::string_view id) {
+    const std::scoped_lock lock(mutex_);
+    if (id.empty() || id != running_) return false;
+    plan_stop_.request_stop();
+    return true;
 }
 
 bool Worker::take_look(Look& look) {
@@ -63,19 +77,17 @@ void Worker::run(const std::stop_token& end) {
     while (!end.stop_requested()) {
         serve_looks();
         Plan next;
-        Stop stop{{}, end};
         {
             std::unique_lock lock(mutex_);
+            running_.clear();
             pulse_.rest();
             changed_.wait(lock, end, [this] { return !looks_.empty() || !plans_.empty(); });
             if (end.stop_requested() || !looks_.empty()) continue;
             next = std::move(plans_.front());
             plans_.pop_front();
-            plan_stop_ = {};
-            stop.cancel = plan_stop_.get_token();
         }
         pulse_.beat();
-        next(stop);
+        next();
     }
 }
 

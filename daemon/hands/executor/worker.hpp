@@ -5,6 +5,8 @@
 #include <functional>
 #include <mutex>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "daemon/base/pulse.hpp"
@@ -18,7 +20,7 @@ namespace kubexm::hands {
 class Worker {
 public:
     using Look = std::move_only_function<void()>;
-    using Plan = std::move_only_function<void(const Stop&)>;
+    using Plan = std::move_only_function<void()>;
 
     Worker();
     ~Worker() { finish(); }
@@ -30,8 +32,8 @@ public:
     bool look(Look look);
     /// Any thread. False: as many plans wait already as may.
     bool plan(Plan plan);
-    /// Any thread. The running plan stops at its next step boundary.
-    void stop_plan();
+    /// Any thread. The plan of this id stops at its next step boundary. False: it does not run.
+    bool stop_plan(std::string_view id);
 
     /// Asks a running plan to leave at its next step, drops what waits, and waits for the thread:
     /// nothing of this worker runs any more afterwards. The owner's thread.
@@ -40,7 +42,13 @@ public:
     /// Any thread. False: the thread is stuck in one piece of work for longer than any may take.
     bool alive() const;
 
-    /// The worker's own thread, between steps: serves the looks that wait.
+    // --- the worker's own thread
+
+    /// From now on a plan of this id runs; what may stop it.
+    Stop begin_plan(std::string id);
+    /// The plan that runs, if one does, stops at its next step boundary.
+    void stop_plan();
+    /// Between steps: serves the looks that wait.
     void serve_looks();
 
 private:
@@ -51,6 +59,7 @@ private:
     std::condition_variable_any changed_;
     std::deque<Look> looks_;
     std::deque<Plan> plans_;
+    std::string running_;  // id of the plan
     std::stop_source plan_stop_;
     Pulse pulse_;
     std::jthread thread_;  // last: it uses everything above

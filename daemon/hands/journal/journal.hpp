@@ -47,6 +47,8 @@ public:
     /// Takes a plan in, running, with all steps pending; the times are the journal's own.
     /// conflict: the id was seen before, or another plan is running.
     Result<> begin(const PlanRecord& plan, std::uint32_t steps);
+    /// Whether no plan of this id was ever taken in. conflict: one was.
+    Result<> is_new(std::string_view id);
     /// The one plan that is running, if any.
     Result<std::optional<PlanRecord>> running();
     Result<PlanRecord> plan(std::string_view id);

@@ -127,6 +127,8 @@ Result<> Journal::begin(const PlanRecord& plan, std::uint32_t steps) {
     });
 }
 
+Result<> Journal::is_new(std::string_view id) { return not_seen(impl_->database, id); }
+
 Result<std::optional<PlanRecord>> Journal::running() {
     auto found = find<PlanRow>(impl_->database, "WHERE state = 'running'");
     if (!found) return std::unexpected(found.error());

@@ -57,28 +57,30 @@ void Service::answer(Session& session, wire::Apply request, std::vector<Fd> desc
     if (descriptors.size() != request.contents.size()) {
         return refuse(session, {Code::invalid, "as many descriptors as contents must come along"});
     }
-    std::vector<Content> contents;
-    contents.reserve(descriptors.size());
+    auto contents = std::make_shared<std::vector<Content>>();
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
-        contents.push_back({std::move(request.contents[i]), std::move(descriptors[i])});
+        contents->push_back({std::move(request.contents[i]), std::move(descriptors[i])});
     }
     const Asker asker{session.number(), caller_of(session)};
-    auto accept = [this, asker, plan = request.plan, contents = std::move(contents)]() mutable {
-        return executor_.accept(plan, contents, asker.caller);
+    auto accept = [this, asker, plan = request.plan, contents] {
+        return executor_.accept(plan, *contents, asker.caller);
     };
-    if (!request.replace) return queue_plan(asker, false, std::move(accept));
-    // No plan stops for one that is refused.
-    worker_.look(
-        [this, asker, plan = std::move(request.plan), accept = std::move(accept)]() mutable {
-            auto good = executor_.check(plan, asker.caller);
-            if (!good) return tell(asker.session, refused(good.error()));
-            queue_plan(asker, true, std::move(accept));
-        });
+    if (!request.replace) {
+        queue_plan(asker, false, std::move(accept));
+        return;
+    }
+    auto check = [this, asker, plan = std::move(request.plan), contents] {
+        return executor_.acceptable(plan, *contents, asker.caller);
+    };
+    replace_plan(asker, std::move(check), std::move(accept));
 }
 
 void Service::answer(Session& session, const wire::Undo& request) {
     const Asker asker{session.number(), caller_of(session)};
-    queue_plan(asker, true, [this, asker, request] {
+    auto check = [this, asker, request] {
+        return executor_.undo_acceptable(request.id, request.owner, asker.caller);
+    };
+    replace_plan(asker, std::move(check), [this, asker, request] {
         return executor_.accept_undo(request.id, request.owner, asker.caller);
     });
 }
@@ -103,11 +105,10 @@ void Service::answer(Session& session, const wire::Follow& request) {
 }
 
 void Service::answer(Session& session, const wire::Cancel& request) {
-    if (request.plan_id != current_plan_ || current_end_) {
-        return session.send(
-            refused({Code::not_found, fmt::format("plan {} does not run", request.plan_id)}));
+    if (!worker_.stop_plan(request.plan_id)) {
+        return refuse(session,
+                      {Code::not_found, fmt::format("plan {} does not run", request.plan_id)});
     }
-    worker_.stop_plan();
     session.send(wire::Accepted{request.plan_id});
 }
 

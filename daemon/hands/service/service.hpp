@@ -55,8 +55,10 @@ private:
         Caller caller;
     };
     using Accept = std::move_only_function<Result<PlanRecord>()>;
-    void queue_plan(const Asker& asker, bool replace, Accept accept);
-    Result<> go_on(const Stop& stop);
+    bool queue_plan(const Asker& asker, bool replace, Accept accept);
+    using Check = std::move_only_function<Result<>()>;
+    void replace_plan(const Asker& asker, Check check, Accept accept);
+    Result<> go_on(bool replaced);
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
     void begin_events(const std::string& plan_id);
 

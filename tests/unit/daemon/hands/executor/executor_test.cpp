@@ -49,5 +49,23 @@ TEST_F(ExecutorTest, ChangesNothingWhoseStateItCouldNotRemember) {
     EXPECT_EQ(content_of(file), before);
 }
 
+TEST_F(ExecutorTest, TellsWhatItWouldRefuseBeforeAnotherPlanStopsForIt) {
+    ASSERT_THAT(applied(link_plan("p1")), IsState(PlanState::done));
+    EXPECT_THAT(executor.acceptable(link_plan("p2"), {}, kFrontCaller), IsOk());
+    EXPECT_THAT(executor.acceptable(link_plan("p1"), {}, kFrontCaller),
+                IsError(Code::conflict, "taken in before"));
+    const std::vector<Content> contents = [] {
+        std::vector<Content> some;
+        some.push_back({"digest", Fd{}});
+        return some;
+    }();
+    EXPECT_THAT(executor.acceptable(link_plan("p2"), contents, kFrontCaller),
+                IsError(Code::invalid, "no step of the plan needs"));
+    EXPECT_THAT(executor.undo_acceptable("u1", "owner", kFrontCaller), IsOk());
+    EXPECT_THAT(executor.undo_acceptable("p1", "owner", kFrontCaller),
+                IsError(Code::conflict, "taken in before"));
+    EXPECT_THAT(executor.undo_acceptable("u1", "", kFrontCaller), IsError(Code::invalid, "owner"));
+}
+
 }  // namespace
 }  // namespace kubexm::hands

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <tuple>
 #include <vector>
 
 namespace kubexm::hands {
@@ -14,9 +15,9 @@ TEST(Worker, DoesPlansOneAfterTheOther) {
     {
         Worker worker;
         for (int i = 0; i < 3; ++i) {
-            EXPECT_TRUE(worker.plan([&order, i](const Stop&) { order.push_back(i); }));
+            EXPECT_TRUE(worker.plan([&order, i] { order.push_back(i); }));
         }
-        worker.plan([&](const Stop&) { done.set_value(); });
+        worker.plan([&] { done.set_value(); });
         done.get_future().wait();
     }
     EXPECT_EQ(order, (std::vector{0, 1, 2}));
@@ -29,7 +30,7 @@ TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
     bool seen_in_plan = false;
     std::promise<void> ended;
     Worker worker;
-    worker.plan([&](const Stop&) {
+    worker.plan([&] {
         began.set_value();
         asked.get_future().wait();
         worker.serve_looks();
@@ -47,27 +48,40 @@ TEST(Worker, StopReachesTheRunningPlanAndNotTheNext) {
     std::promise<void> began;
     std::promise<bool> next_stopped;
     Worker worker;
-    worker.plan([&](const Stop& stop) {
+    worker.plan([&] {
+        const Stop stop = worker.begin_plan("a");
         began.set_value();
         while (!stop.cancel.stop_requested()) std::this_thread::yield();
+        EXPECT_TRUE(worker.stop_plan("a")) << "again, while it has not ended";
+        next_stopped.set_value(worker.begin_plan("b").cancel.stop_requested());
     });
-    worker.plan([&](const Stop& stop) { next_stopped.set_value(stop.cancel.stop_requested()); });
     began.get_future().wait();
-    worker.stop_plan();
+    EXPECT_FALSE(worker.stop_plan("b")) << "it does not run yet";
+    EXPECT_TRUE(worker.stop_plan("a"));
     EXPECT_FALSE(next_stopped.get_future().get());
+}
+
+TEST(Worker, HasNothingToStopWhenNoPlanRuns) {
+    std::promise<void> looked;
+    Worker worker;
+    worker.plan([&] { std::ignore = worker.begin_plan("a"); });
+    worker.plan([&] { looked.set_value(); });
+    looked.get_future().wait();
+    EXPECT_FALSE(worker.stop_plan("a")) << "it ended";
+    EXPECT_FALSE(worker.stop_plan(""));
 }
 
 TEST(Worker, RefusesAPlanTooMany) {
     std::promise<void> began;
     std::promise<void> release;
     Worker worker;
-    worker.plan([&](const Stop&) {
+    worker.plan([&] {
         began.set_value();
         release.get_future().wait();
     });
     began.get_future().wait();
     int taken = 0;
-    while (taken < 100 && worker.plan([](const Stop&) {})) ++taken;
+    while (taken < 100 && worker.plan([] {})) ++taken;
     release.set_value();
     EXPECT_EQ(taken, 4);
 }
