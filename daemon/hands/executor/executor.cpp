@@ -77,13 +77,16 @@ void Executor::note_refusal(Caller caller, std::string_view what) {
 }
 
 void Executor::write_refusals() {
-    auto records = store_.open();
-    if (!records) return;  // they wait; without a journal every change is refused anyway
-    while (const auto next = refusals_.first()) {
-        const auto& [caller, what] = *next;
-        if (!(*records)->journal.audit(caller.uid, caller.pid, "refused", what)) return;
-        refusals_.written();
-    }
+    // Where that fails they wait: without a journal every change is refused anyway.
+    std::ignore = store_.use([&](Records& records) -> Result<> {
+        while (const auto next = refusals_.first()) {
+            const auto& [caller, what] = *next;
+            auto written = records.journal.audit(caller.uid, caller.pid, "refused", what);
+            if (!written) return written;
+            refusals_.written();
+        }
+        return {};
+    });
 }
 
 std::unexpected<Error> Executor::refuse(Caller caller, const Error& error) {
@@ -111,14 +114,14 @@ Result<PlanRecord> Executor::take_in(Journal& journal, PlanRecord record, std::u
 
 Result<> Executor::acceptable(const model::Plan& plan, std::span<const Content> contents,
                               Caller caller) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    if (auto good = check(plan, caller); !good) return good;
-    Journal& journal = (*records)->journal;
-    if (auto good = not_given_up(journal, plan, caller); !good) return refuse(caller, good.error());
-    if (auto good = journal.is_new(plan.id); !good) return refuse(caller, good.error());
-    if (auto good = contents_fit(plan, contents); !good) return refuse(caller, good.error());
-    return {};
+    return store_.use([&](Records& records) -> Result<> {
+        if (auto good = check(plan, caller); !good) return good;
+        auto good = not_given_up(records.journal, plan, caller);
+        if (good) good = records.journal.is_new(plan.id);
+        if (good) good = contents_fit(plan, contents);
+        if (!good) return refuse(caller, good.error());
+        return {};
+    });
 }
 
 Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> contents,
@@ -126,30 +129,30 @@ Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> 
     if (auto good = acceptable(plan, contents, caller); !good) {
         return std::unexpected(good.error());
     }
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    auto& [journal, vault] = **records;
-    auto kept = keep_contents(vault, plan, contents);
-    auto taken = kept ? take_in(journal,
-                                {.id = plan.id,
-                                 .hash = model::hash_of(plan),
-                                 .owner = plan.owner,
-                                 .document = model::to_json(plan)},
-                                static_cast<std::uint32_t>(plan.steps.size()), caller)
-                      : refuse(caller, kept.error());
-    if (!taken) forget_what_came(**records);
-    return taken;
+    return store_.use([&](Records& records) -> Result<PlanRecord> {
+        auto kept = keep_contents(records.vault, plan, contents);
+        auto taken = kept ? take_in(records.journal,
+                                    {.id = plan.id,
+                                     .hash = model::hash_of(plan),
+                                     .owner = plan.owner,
+                                     .document = model::to_json(plan)},
+                                    static_cast<std::uint32_t>(plan.steps.size()), caller)
+                          : refuse(caller, kept.error());
+        if (!taken) forget_what_came(records);
+        return taken;
+    });
 }
 
 Result<> Executor::undo_acceptable(const std::string& id, const std::string& owner, Caller caller) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    if (owner.empty()) {
-        return refuse(caller, {Code::invalid, "undo needs the owner whose things go"});
-    }
-    if (auto good = can_be_read_back({id, owner, {}}); !good) return refuse(caller, good.error());
-    if (auto good = (*records)->journal.is_new(id); !good) return refuse(caller, good.error());
-    return {};
+    return store_.use([&](Records& records) -> Result<> {
+        if (owner.empty()) {
+            return refuse(caller, {Code::invalid, "undo needs the owner whose things go"});
+        }
+        auto good = can_be_read_back({id, owner, {}});
+        if (good) good = records.journal.is_new(id);
+        if (!good) return refuse(caller, good.error());
+        return {};
+    });
 }
 
 Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::string& owner,
@@ -157,36 +160,36 @@ Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::strin
     if (auto good = undo_acceptable(id, owner, caller); !good) {
         return std::unexpected(good.error());
     }
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
     const model::Plan nothing{id, owner, {}};
-    return take_in((*records)->journal,
-                   {.id = id,
-                    .hash = model::hash_of(nothing),
-                    .owner = owner,
-                    .document = model::to_json(nothing),
-                    .undoing = true},
-                   0, caller);
+    return store_.use([&](Records& records) {
+        return take_in(records.journal,
+                       {.id = id,
+                        .hash = model::hash_of(nothing),
+                        .owner = owner,
+                        .document = model::to_json(nothing),
+                        .undoing = true},
+                       0, caller);
+    });
 }
 
 Result<std::optional<PlanRecord>> Executor::interrupted() {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    auto running = (*records)->journal.running();
-    if (!running || *running) return running;
-    // Whoever ended the last plan may have been cut off before this.
-    auto cleaned = forget_unused_content((*records)->journal, (*records)->vault);
-    if (!cleaned) return std::unexpected(cleaned.error());
-    return running;
+    return store_.use([](Records& records) {
+        auto running = records.journal.running();
+        if (!running || *running) return running;
+        // Whoever ended the last plan may have been cut off before this.
+        auto cleaned = forget_unused_content(records.journal, records.vault);
+        if (!cleaned) running = std::unexpected(cleaned.error());
+        return running;
+    });
 }
 
 Result<PlanState> Executor::carry_out(const PlanRecord& record, const Stop& stop,
                                       const Runner::Listener& listener) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    Runner runner({(*records)->journal, (*records)->vault, root_, systemd_, allow_}, listener);
-    auto state = runner.run(record, stop);
-    if (!state) store_.close();  // it is looked at from the beginning before it is used again
+    auto state = store_.use([&](Records& records) {
+        Runner runner({records.journal, records.vault, root_, systemd_, allow_}, listener);
+        return runner.run(record, stop);
+    });
+    if (!state) store_.doubt();
     return state;
 }
 
@@ -200,12 +203,14 @@ Result<> Executor::decide(Store::Decision decision, Caller caller) {
 }
 
 Result<Foreseen> Executor::foresee(const model::Step& step) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    auto entry = (*records)->journal.ledger_entry(model::type_of(step), model::target_of(step));
+    return store_.use([&](Records& records) { return foresee(records, step); });
+}
+
+Result<Foreseen> Executor::foresee(Records& records, const model::Step& step) {
+    auto entry = records.journal.ledger_entry(model::type_of(step), model::target_of(step));
     if (!entry) return std::unexpected(entry.error());
     Context context{
-        root_, systemd_, (*records)->vault, std::chrono::steady_clock::now() + kLookDeadline, {}};
+        root_, systemd_, records.vault, std::chrono::steady_clock::now() + kLookDeadline, {}};
     if (const std::optional<LedgerEntry>& known = *entry; known && !known->applied.empty()) {
         auto previous = model::step_from_json(known->applied);
         if (previous) context.previous = *std::move(previous);
@@ -218,21 +223,16 @@ Result<Foreseen> Executor::foresee(const model::Step& step) {
 }
 
 Result<PlanRecord> Executor::plan(const std::string& id) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    return (*records)->journal.plan(id);
+    return store_.use([&](Records& records) { return records.journal.plan(id); });
 }
 
 Result<std::vector<PlanRecord>> Executor::history(std::uint32_t limit) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    return (*records)->journal.history(std::min(limit, kMostHistory));
+    return store_.use(
+        [&](Records& records) { return records.journal.history(std::min(limit, kMostHistory)); });
 }
 
 Result<std::vector<std::string>> Executor::owners() {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    auto entries = (*records)->journal.ledger("");
+    auto entries = store_.use([](Records& records) { return records.journal.ledger(""); });
     if (!entries) return std::unexpected(entries.error());
     std::set<std::string> names;
     for (const LedgerEntry& entry : *entries) names.insert(entry.owner);

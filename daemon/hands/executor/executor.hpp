@@ -69,6 +69,7 @@ private:
     Result<PlanRecord> take_in(Journal& journal, PlanRecord record, std::uint32_t steps,
                                Caller caller);
     std::unexpected<Error> refuse(Caller caller, const Error& error);
+    Result<Foreseen> foresee(Records& records, const model::Step& step);
 
     Store store_;
     const Root& root_;

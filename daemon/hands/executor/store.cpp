@@ -19,6 +19,12 @@ Result<Salvage> content_of(Journal& journal) {
 }  // namespace
 
 Result<Records*> Store::open() {
+    if (doubtful_ && users_ > 0) {
+        return fail(Code::corrupt,
+                    directory_ + ": damage was found, and is looked at when the plan has ended");
+    }
+    if (doubtful_) records_.reset();
+    doubtful_ = false;
     if (records_) return &*records_;
     auto journal = Journal::open(directory_, {});
     if (!journal) return put_aside(journal.error());
@@ -41,9 +47,9 @@ std::unexpected<Error> Store::put_aside(const Error& damage) const {
 }
 
 Result<Salvage> Store::look() {
-    auto records = open();
-    if (records) return content_of((*records)->journal);
-    if (records.error().code != Code::corrupt) return std::unexpected(records.error());
+    auto content = use([](Records& records) { return content_of(records.journal); });
+    if (content || content.error().code != Code::corrupt) return content;
+    if (users_ > 0 || open()) return content;
     return salvage(directory_, "");
 }
 

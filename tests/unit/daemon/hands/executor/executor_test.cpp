@@ -67,5 +67,54 @@ TEST_F(ExecutorTest, TellsWhatItWouldRefuseBeforeAnotherPlanStopsForIt) {
     EXPECT_THAT(executor.undo_acceptable("u1", "", kFrontCaller), IsError(Code::invalid, "owner"));
 }
 
+/// A host with something in the ledger, and a journal that is open but has read nothing yet.
+class DamagedAtWork : public ExecutorTest {
+protected:
+    DamagedAtWork() {
+        {
+            Executor earlier{state(), root_, systemd, executor.allowed()};
+            auto record = earlier.accept(link_plan("p1", "/etc/first"), {}, kFrontCaller);
+            EXPECT_THAT(record, IsOk());
+            EXPECT_THAT(earlier.carry_out(*record, {}, {[](const Report&) {}, [] {}}), IsOk());
+        }
+        executor.write_refusals();
+    }
+    /// Changes a pre-image in the file.
+    void damage_ledger() const {
+        constexpr std::string_view kBefore = "absent";
+        const std::string file = state() + "/journal.db";
+        const auto at = content_of(file).find(kBefore);
+        ASSERT_NE(at, std::string::npos);
+        std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+        stream.seekp(static_cast<std::streamoff>(at));
+        stream << std::string(kBefore.size(), '?');
+    }
+};
+
+TEST_F(DamagedAtWork, TheJournalIsSetAside) {
+    damage_ledger();
+    EXPECT_THAT(executor.owners(), IsError(Code::corrupt, ""));
+    EXPECT_THAT(executor.accept(link_plan("p2"), {}, kFrontCaller),
+                IsError(Code::corrupt, "kubexmctl journal"));
+    EXPECT_EQ(executor.journal()->file, "journal.db.corrupt-1");
+}
+
+TEST_F(DamagedAtWork, ALookAtTheJournalFindsItToo) {
+    damage_ledger();
+    EXPECT_EQ(executor.journal()->file, "journal.db.corrupt-1");
+}
+
+TEST_F(DamagedAtWork, TheJournalStaysOpenUnderAPlan) {
+    auto record = executor.accept(link_plan("p2"), {}, kFrontCaller);
+    ASSERT_THAT(record, IsOk());
+    const auto look = [&] {
+        damage_ledger();
+        EXPECT_THAT(executor.owners(), IsError(Code::corrupt, ""));
+        EXPECT_THAT(executor.journal(), IsError(Code::corrupt, "when the plan has ended"));
+    };
+    EXPECT_FALSE(executor.carry_out(*record, {}, {[](const Report&) {}, look}));
+    EXPECT_EQ(executor.journal()->file, "journal.db.corrupt-1");
+}
+
 }  // namespace
 }  // namespace kubexm::hands
