@@ -29,7 +29,7 @@ Result<Records*> Store::open() {
     auto journal = Journal::open(directory_, {});
     if (!journal) return put_aside(journal.error());
     // After the journal, whose lock says that no other process writes here.
-    auto vault = Vault::open(directory_ + "/content");
+    auto vault = Vault::open(directory_ + "/" + kVaultDirectory);
     if (!vault) return std::unexpected(vault.error());
     return &records_.emplace(*std::move(journal), *std::move(vault));
 }
@@ -50,7 +50,9 @@ Result<Salvage> Store::look() {
     auto content = use([](Records& records) { return content_of(records.journal); });
     if (content || content.error().code != Code::corrupt) return content;
     if (users_ > 0 || open()) return content;
-    return salvage(directory_, "");
+    auto found = salvage(directory_, "");
+    if (!found && found.error().code == Code::not_found) return content;  // it is lost altogether
+    return found;
 }
 
 Result<> Store::decide(Decision decision, std::uint32_t uid, std::int64_t pid) {

@@ -31,9 +31,9 @@ public:
     };
 
     /// Opens or makes `directory`/journal.db. Checks integrity and the audit chain first: corrupt,
-    /// with what was found, where either does not hold, and where a journal that was set aside
-    /// (salvage.hpp) waits for a decision. conflict: another process has it open. invalid: a newer
-    /// program wrote it.
+    /// with what was found, where either does not hold, where a journal that was set aside
+    /// (salvage.hpp) waits for a decision, and where the vault has content but there is no journal.
+    /// conflict: another process has it open. invalid: a newer program wrote it.
     static Result<Journal> open(const std::string& directory, const Limits& limits);
     Journal(Journal&&) noexcept;
     Journal& operator=(Journal&&) noexcept;

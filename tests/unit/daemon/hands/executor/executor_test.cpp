@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "daemon/base/digest.hpp"
 #include "executor_host.hpp"
 
 namespace kubexm::hands {
@@ -114,6 +115,56 @@ TEST_F(DamagedAtWork, TheJournalStaysOpenUnderAPlan) {
     };
     EXPECT_FALSE(executor.carry_out(*record, {}, {[](const Report&) {}, look}));
     EXPECT_EQ(executor.journal()->file, "journal.db.corrupt-1");
+}
+
+/// A host with a file of somebody else's whose content is in the vault.
+class VaultWithoutJournal : public ExecutorTest {
+protected:
+    VaultWithoutJournal() {
+        put(scratch_.at("/etc/link"), "theirs");
+        {
+            Executor earlier{state(), root_, systemd, executor.allowed()};
+            auto record = earlier.accept(link_plan("p1"), {}, kFrontCaller);
+            EXPECT_THAT(record, IsOk());
+            EXPECT_THAT(earlier.carry_out(*record, {}, {[](const Report&) {}, [] {}}), IsOk());
+        }
+        EXPECT_TRUE(kept_in("content"));
+    }
+    bool kept_in(const std::string& directory) const {
+        return std::filesystem::exists(state() + "/" + directory + "/" + sha256("theirs"));
+    }
+    void begin_anew(Store::Decision decision) {
+        EXPECT_THAT(executor.interrupted(), IsError(Code::corrupt, "journal"));
+        EXPECT_THAT(executor.decide(decision, kRootCaller), IsOk());
+        EXPECT_THAT(executor.interrupted(), IsOk());
+    }
+};
+
+TEST_F(VaultWithoutJournal, IsNotTakenForANewHost) {
+    std::filesystem::remove(state() + "/journal.db");
+    EXPECT_THAT(executor.interrupted(), IsError(Code::corrupt, "journal.db is missing"));
+    EXPECT_THAT(executor.journal(), IsError(Code::corrupt, "journal.db is missing"));
+    EXPECT_FALSE(executor.decide(Store::Decision::restore, kRootCaller));
+    EXPECT_TRUE(kept_in("content"));
+}
+
+TEST_F(VaultWithoutJournal, IsKeptWhenItsLossIsAccepted) {
+    std::filesystem::remove(state() + "/journal.db");
+    begin_anew(Store::Decision::discard);
+    EXPECT_TRUE(kept_in("content.corrupt-0"));
+    EXPECT_FALSE(kept_in("content"));
+}
+
+TEST_F(VaultWithoutJournal, IsKeptWhenTheJournalIsDiscarded) {
+    put(state() + "/journal.db", "damaged");
+    begin_anew(Store::Decision::discard);
+    EXPECT_TRUE(kept_in("content.corrupt-1"));
+}
+
+TEST_F(VaultWithoutJournal, IsKeptWhenTheJournalIsRestored) {
+    std::filesystem::resize_file(state() + "/journal.db", 4096);
+    begin_anew(Store::Decision::restore);
+    EXPECT_TRUE(kept_in("content.corrupt-1"));
 }
 
 }  // namespace
