@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "daemon/hands/executor/policy.hpp"
+#include "daemon/hands/executor/strikes.hpp"
 #include "daemon/hands/steps/steps.hpp"
 
 namespace kubexm::hands {
@@ -17,8 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t kMostHistory = 200;
-constexpr std::uint32_t kTries = 3;
-constexpr std::int64_t kRearmSeconds = 3600;
 constexpr auto kLookDeadline = 20s;
 
 /// What came with a plan that was refused does not stay: it would be a way to fill the disk.
@@ -28,25 +27,9 @@ void forget_what_came(Records& records) {
     std::ignore = forget_unused_content(records.journal, records.vault);
 }
 
-/// The same work that failed the same way too often is only tried again after an hour or by root.
-Result<> not_given_up(Journal& journal, const model::Plan& plan, Caller caller) {
+Result<> may_try(Journal& journal, const std::string& hash, bool undoing, Caller caller) {
     if (caller.uid == 0) return {};
-    const std::string hash = model::hash_of(plan);
-    auto past = journal.history(kMostHistory);
-    if (!past) return std::unexpected(past.error());
-    const auto last = std::find_if(past->begin(), past->end(), [&](const PlanRecord& record) {
-        return record.hash == hash && record.state == PlanState::failed;
-    });
-    if (last == past->end()) return {};
-    auto failures = journal.failures(hash, last->last_error);
-    if (!failures) return std::unexpected(failures.error());
-    const std::int64_t wait = failures->last_at + kRearmSeconds - std::time(nullptr);
-    if (failures->count < kTries || wait <= 0) return {};
-    return fail(
-        Code::conflict,
-        fmt::format("this plan failed {} times the same way ({}); it is tried again when its "
-                    "input changes, when root asks, or in {} minutes",
-                    failures->count, last->last_error, (wait + 59) / 60));
+    return not_given_up(journal, hash, undoing);
 }
 
 /// The journal and the ledger read a plan and its steps with limits that are narrower than the
@@ -116,7 +99,7 @@ Result<> Executor::acceptable(const model::Plan& plan, std::span<const Content> 
                               Caller caller) {
     return store_.use([&](Records& records) -> Result<> {
         if (auto good = check(plan, caller); !good) return good;
-        auto good = not_given_up(records.journal, plan, caller);
+        auto good = may_try(records.journal, model::hash_of(plan), false, caller);
         if (good) good = records.journal.is_new(plan.id);
         if (good) good = contents_fit(plan, contents);
         if (!good) return refuse(caller, good.error());
@@ -148,7 +131,9 @@ Result<> Executor::undo_acceptable(const std::string& id, const std::string& own
         if (owner.empty()) {
             return refuse(caller, {Code::invalid, "undo needs the owner whose things go"});
         }
-        auto good = can_be_read_back({id, owner, {}});
+        const model::Plan nothing{id, owner, {}};
+        auto good = can_be_read_back(nothing);
+        if (good) good = may_try(records.journal, model::hash_of(nothing), true, caller);
         if (good) good = records.journal.is_new(id);
         if (!good) return refuse(caller, good.error());
         return {};

@@ -7,6 +7,7 @@
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/overloaded.hpp"
+#include "daemon/hands/executor/strikes.hpp"
 #include "daemon/hands/steps/steps.hpp"
 
 namespace kubexm::hands {
@@ -85,7 +86,7 @@ Result<PlanState> Runner::run(const PlanRecord& record, const Stop& stop) {
 Result<PlanState> Runner::run_forward(const PlanRecord& record, const Stop& stop) {
     auto plan = model::plan_from_json(record.document);
     // Another version took it in. Left running, it would keep every other plan out for ever.
-    if (!plan) return end(record, PlanState::failed, "in the journal: " + plan.error().what);
+    if (!plan) return failed(record, {Code::corrupt, "in the journal: " + plan.error().what});
     for (const StepRecord& step : record.steps) {
         listener_.between_steps();
         if (wants_stop(stop)) return stopped(record, stop);
@@ -103,7 +104,7 @@ Result<PlanState> Runner::run_forward(const PlanRecord& record, const Stop& stop
 /// is no word about the plan, which goes on when the journal can be used again.
 Result<PlanState> Runner::stopped_by(const PlanRecord& record, const Error& error) {
     if (journal_failed_) return std::unexpected(error);
-    return end(record, PlanState::failed, error.what);
+    return failed(record, error);
 }
 
 /// A step that an earlier process finished is not done again, unless a reboot undid it. Where that
@@ -256,14 +257,19 @@ Result<PlanState> Runner::stopped(const PlanRecord& record, const Stop& stop) {
     return end(record, PlanState::cancelled, "stopped on request");
 }
 
-Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::string_view error) {
-    if (state == PlanState::failed) {
-        // Also what was refused only when it was seen on the host, such as a link in a path.
-        auto audited = parts_.journal.audit(0, ::getpid(), "plan failed",
-                                            fmt::format("{}: {}", record.id, error));
-        if (!audited) return std::unexpected(audited.error());
-    }
-    auto recorded = parts_.journal.set_plan_state(record.id, state, record.undoing, error);
+Result<PlanState> Runner::failed(const PlanRecord& record, const Error& error) {
+    // Also what was refused only when it was seen on the host, such as a link in a path.
+    auto audited = parts_.journal.audit(0, ::getpid(), "plan failed",
+                                        fmt::format("{}: {}", record.id, error.what));
+    if (!audited) return std::unexpected(audited.error());
+    auto recorded = parts_.journal.set_plan_state(record.id, PlanState::failed, record.undoing,
+                                                  error.what, is_strike(error));
+    if (!recorded) return std::unexpected(recorded.error());
+    return PlanState::failed;
+}
+
+Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::string_view why) {
+    auto recorded = parts_.journal.set_plan_state(record.id, state, record.undoing, why);
     if (!recorded) return std::unexpected(recorded.error());
     return state;
 }

@@ -77,7 +77,8 @@ private:
     Result<Context> context_for(const model::Step& step, bool resumed);
     Result<PlanState> stopped(const PlanRecord& record, const Stop& stop);
     Result<PlanState> stopped_by(const PlanRecord& record, const Error& error);
-    Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view error);
+    Result<PlanState> failed(const PlanRecord& record, const Error& error);
+    Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view why);
     void begin_progress(const PlanRecord& record, std::uint32_t index, std::string text);
     void tell_progress(const std::string& how_far);
 

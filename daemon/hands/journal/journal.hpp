@@ -54,8 +54,9 @@ public:
     Result<PlanRecord> plan(std::string_view id);
     /// Newest first.
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);
+    /// `counts`: whether a failure is one of a row, see below.
     Result<> set_plan_state(std::string_view id, PlanState state, bool undoing,
-                            std::string_view error);
+                            std::string_view error, bool counts = true);
     /// Failures in a row of plans with this hash and this error, and when the last one was. A plan
     /// that succeeds, or fails another way, ends the row; one that is cancelled does not. Failures
     /// of undoing are a row of their own.
