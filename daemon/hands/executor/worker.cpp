@@ -1,13 +1,15 @@
 #include "daemon/hands/executor/worker.hpp"
 
-#include <utility>
+#include <algorithm>
 
 namespace kubexm::hands {
 
 namespace {
 
 constexpr std::size_t kMaxWaitingPlans = 4;
-constexpr std::size_t kMaxWaitingLooks = 256;
+// Each may come with 64 descriptors, and systemd lets us have 8192.
+constexpr std::size_t kMaxLooksOfUser = 32;
+constexpr int kLooksAtOnce = 8;
 constexpr auto kLongestWork = std::chrono::minutes(6);  // a step's deadline and some
 
 }  // namespace
@@ -19,21 +21,25 @@ void Worker::finish() {
     if (thread_.joinable()) thread_.join();
 }
 
-bool Worker::look(Look look) {
+bool Worker::look(std::uint32_t user, Look look) {
     {
         const std::scoped_lock lock(mutex_);
-        if (looks_.size() >= kMaxWaitingLooks) return false;
-        looks_.push_back(std::move(look));
+        std::deque<Look>& of_user = looks_[user];
+        if (of_user.size() >= kMaxLooksOfUser) return false;
+        of_user.push_back(std::move(look));
     }
     changed_.notify_one();
     return true;
 }
 
-bool Worker::plan(Plan plan) {
+bool Worker::plan(std::uint32_t user, Plan plan) {
     {
         const std::scoped_lock lock(mutex_);
+        const auto of_others =
+            std::ranges::count_if(plans_, [](const auto& waiting) { return waiting.first != 0; });
         if (plans_.size() >= kMaxWaitingPlans) return false;
-        plans_.push_back(std::move(plan));
+        if (user != 0 && std::cmp_greater_equal(of_others, kMaxWaitingPlans - 1)) return false;
+        plans_.emplace_back(user, std::move(plan));
     }
     changed_.notify_one();
     return true;
@@ -61,14 +67,23 @@ bool Worker::stop_plan(std::string_view id) {
 bool Worker::take_look(Look& look) {
     const std::scoped_lock lock(mutex_);
     if (looks_.empty()) return false;
-    look = std::move(looks_.front());
-    looks_.pop_front();
+    auto next = looks_.upper_bound(served_);
+    if (next == looks_.end()) next = looks_.begin();
+    auto& [user, of_user] = *next;
+    served_ = user;
+    look = std::move(of_user.front());
+    of_user.pop_front();
+    if (of_user.empty()) looks_.erase(next);
     return true;
 }
 
 void Worker::serve_looks() {
     pulse_.beat();
-    for (Look look; take_look(look); pulse_.beat()) look();
+    Look look;
+    for (int i = 0; i < kLooksAtOnce && take_look(look); ++i) {
+        look();
+        pulse_.beat();
+    }
 }
 
 bool Worker::alive() const { return pulse_.alive(kLongestWork); }
@@ -82,8 +97,8 @@ void Worker::run(const std::stop_token& end) {
             running_.clear();
             pulse_.rest();
             changed_.wait(lock, end, [this] { return !looks_.empty() || !plans_.empty(); });
-            if (end.stop_requested() || !looks_.empty()) continue;
-            next = std::move(plans_.front());
+            if (end.stop_requested() || plans_.empty()) continue;
+            next = std::move(plans_.front().second);
             plans_.pop_front();
         }
         pulse_.beat();

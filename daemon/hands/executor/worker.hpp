@@ -1,13 +1,16 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "daemon/base/pulse.hpp"
 #include "daemon/hands/executor/stop.hpp"
@@ -16,7 +19,8 @@ namespace kubexm::hands {
 
 /// The one thread on which everything that touches the host or the journal happens, in order.
 /// Two lines of work: plans, one at a time; and looks, which are short and also served between the
-/// steps of a plan.
+/// steps of a plan. Every user has a share of both, looks are served in turn, and never so many
+/// that a plan does not come to its next step: a flood of one user holds up nobody else.
 class Worker {
 public:
     using Look = std::move_only_function<void()>;
@@ -27,11 +31,10 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Any thread. False: as many looks wait already as may; somebody who waits for an answer hears
-    /// nothing.
-    bool look(Look look);
-    /// Any thread. False: as many plans wait already as may.
-    bool plan(Plan plan);
+    /// Any thread. False: as many looks of this user wait already as may.
+    bool look(std::uint32_t user, Look look);
+    /// Any thread. False: as many plans wait already as may; there is always room for one of root.
+    bool plan(std::uint32_t user, Plan plan);
     /// Any thread. The plan of this id stops at its next step boundary. False: it does not run.
     bool stop_plan(std::string_view id);
 
@@ -48,7 +51,7 @@ public:
     Stop begin_plan(std::string id);
     /// The plan that runs, if one does, stops at its next step boundary.
     void stop_plan();
-    /// Between steps: serves the looks that wait.
+    /// Between steps: serves some of the looks that wait.
     void serve_looks();
 
 private:
@@ -57,8 +60,9 @@ private:
 
     std::mutex mutex_;
     std::condition_variable_any changed_;
-    std::deque<Look> looks_;
-    std::deque<Plan> plans_;
+    std::map<std::uint32_t, std::deque<Look>> looks_;  // by user; none is empty
+    std::uint32_t served_ = 0;                         // whose look was the last
+    std::deque<std::pair<std::uint32_t, Plan>> plans_;
     std::string running_;  // id of the plan
     std::stop_source plan_stop_;
     Pulse pulse_;

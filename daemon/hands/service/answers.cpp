@@ -22,7 +22,7 @@ void Service::answer(Session& session, const wire::Hello& hello) {
 }
 
 void Service::answer(Session& session, const wire::Observe&) {
-    worker_.look([this, number = session.number(), running = current_end_ ? "" : current_plan_] {
+    look(session, [this, number = session.number(), running = current_end_ ? "" : current_plan_] {
         wire::Observation seen;
         for (const std::string& name : executor_.allowed().units) {
             auto unit = executor_.unit(name);
@@ -38,8 +38,8 @@ void Service::answer(Session& session, const wire::Observe&) {
 }
 
 void Service::answer(Session& session, wire::Preview request) {
-    worker_.look([this, number = session.number(), caller = caller_of(session),
-                  plan = std::move(request.plan)] {
+    look(session, [this, number = session.number(), caller = caller_of(session),
+                   plan = std::move(request.plan)] {
         if (auto good = executor_.check(plan, caller); !good) {
             return tell(number, refused(good.error()));
         }
@@ -57,6 +57,7 @@ void Service::answer(Session& session, wire::Apply request, std::vector<Fd> desc
     if (descriptors.size() != request.contents.size()) {
         return refuse(session, {Code::invalid, "as many descriptors as contents must come along"});
     }
+    if (!begins_offer(session)) return;
     auto contents = std::make_shared<std::vector<Content>>();
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
         contents->push_back({std::move(request.contents[i]), std::move(descriptors[i])});
@@ -76,6 +77,7 @@ void Service::answer(Session& session, wire::Apply request, std::vector<Fd> desc
 }
 
 void Service::answer(Session& session, const wire::Undo& request) {
+    if (!begins_offer(session)) return;
     const Asker asker{session.number(), caller_of(session)};
     auto check = [this, asker, request] {
         return executor_.undo_acceptable(request.id, request.owner, asker.caller);
@@ -92,7 +94,7 @@ void Service::answer(Session& session, const wire::Follow& request) {
         session.following = request.plan_id;
         return;
     }
-    worker_.look([this, number = session.number(), id = request.plan_id] {
+    look(session, [this, number = session.number(), id = request.plan_id] {
         auto record = executor_.plan(id);
         if (!record) return tell(number, refused(record.error()));
         for (wire::StepEvent& event : events_of(*record)) tell(number, std::move(event));
@@ -113,7 +115,7 @@ void Service::answer(Session& session, const wire::Cancel& request) {
 }
 
 void Service::answer(Session& session, const wire::History& request) {
-    worker_.look([this, number = session.number(), limit = request.limit] {
+    look(session, [this, number = session.number(), limit = request.limit] {
         auto records = executor_.history(limit);
         if (!records) return tell(number, refused(records.error()));
         for (const PlanRecord& record : *records) tell(number, summary_of(record));
@@ -123,7 +125,7 @@ void Service::answer(Session& session, const wire::History& request) {
 
 /// A person looks at the journal, or decides about a damaged one.
 void Service::answer(Session& session, const wire::Journal& request) {
-    worker_.look([this, number = session.number(), caller = caller_of(session), request] {
+    look(session, [this, number = session.number(), caller = caller_of(session), request] {
         if (request.action != wire::JournalAction::show) {
             const bool restore = request.action == wire::JournalAction::restore;
             auto decided = executor_.decide(

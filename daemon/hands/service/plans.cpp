@@ -24,21 +24,19 @@ bool may_pass(Code code) { return code != Code::corrupt && code != Code::conflic
 
 /// Any thread. A plan waits for the one that runs. False: there was no room, and the asker knows.
 bool Service::queue_plan(const Asker& asker, bool replace, Accept accept) {
-    const bool queued =
-        worker_.plan([this, number = asker.session, replace, accept = std::move(accept)]() mutable {
+    const bool queued = worker_.plan(
+        asker.caller.uid, [this, asker, replace, accept = std::move(accept)]() mutable {
             auto ready = go_on(replace);
             auto record = ready ? accept() : std::unexpected(ready.error());
-            if (!record) return tell(number, refused(record.error()));
+            if (!record) return end_offer(asker, refused(record.error()));
             const Stop stop = worker_.begin_plan(record->id);  // it can be cancelled once accepted
             log_accepted(*record);
             begin_events(record->id);
-            tell(number, wire::Accepted{record->id});
+            end_offer(asker, wire::Accepted{record->id});
             std::ignore = carry_out(*record, stop);  // those who follow are told
         });
     if (queued) return true;
-    const Error full{Code::exhausted, "too many plans wait already: try again later"};
-    executor_.note_refusal(asker.caller, full.what);
-    tell(asker.session, refused(full));
+    turn_down(asker, {Code::exhausted, "too many plans wait already: try again later"});
     return false;
 }
 
@@ -46,14 +44,16 @@ bool Service::queue_plan(const Asker& asker, bool replace, Accept accept) {
 /// refused, nor for one that finds no room. On the worker's thread, where no other plan can begin
 /// meanwhile and be stopped instead.
 void Service::replace_plan(const Asker& asker, Check check, Accept accept) {
-    worker_.look([this, asker, check = std::move(check), accept = std::move(accept)]() mutable {
-        if (auto good = check(); !good) return tell(asker.session, refused(good.error()));
+    auto checked = [this, asker, check = std::move(check), accept = std::move(accept)]() mutable {
+        if (auto good = check(); !good) return end_offer(asker, refused(good.error()));
         if (queue_plan(asker, true, std::move(accept))) worker_.stop_plan();
-    });
+    };
+    if (worker_.look(asker.caller.uid, std::move(checked))) return;
+    turn_down(asker, too_many_of(asker.caller));
 }
 
 void Service::recover() {
-    worker_.plan([this] {
+    worker_.plan(0, [this] {
         auto outcome = go_on(false);
         if (outcome) loop_.post([this] { on_health({}); });
     });
