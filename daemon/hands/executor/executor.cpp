@@ -187,8 +187,13 @@ Result<> Executor::decide(Store::Decision decision, Caller caller) {
     return store_.decide(decision, caller.uid, caller.pid);
 }
 
-Result<Foreseen> Executor::foresee(const model::Step& step) {
-    return store_.use([&](Records& records) { return foresee(records, step); });
+Result<Foreseen> Executor::foresee(const model::Step& step, Caller caller) {
+    auto seen = store_.use([&](Records& records) { return foresee(records, step); });
+    // What may not be is seen only on the host, such as a link in a path.
+    const bool refused =
+        !seen && (seen.error().code == Code::denied || seen.error().code == Code::invalid);
+    if (refused) return refuse(caller, seen.error());
+    return seen;
 }
 
 Result<Foreseen> Executor::foresee(Records& records, const model::Step& step) {

@@ -51,7 +51,7 @@ public:
     Result<PlanState> carry_out(const PlanRecord& record, const Stop& stop,
                                 const Runner::Listener& listener);
 
-    Result<Foreseen> foresee(const model::Step& step);
+    Result<Foreseen> foresee(const model::Step& step, Caller caller);
     Result<> check(const model::Plan& plan, Caller caller);
     Result<PlanRecord> plan(const std::string& id);
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);

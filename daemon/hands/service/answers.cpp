@@ -44,7 +44,7 @@ void Service::answer(Session& session, wire::Preview request) {
             return tell(number, refused(good.error()));
         }
         for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
-            auto seen = executor_.foresee(plan.steps[i]);
+            auto seen = executor_.foresee(plan.steps[i], caller);
             if (!seen) return tell(number, refused(seen.error()));
             tell(number, wire::StepPreview{i, seen->holds, model::text_of(plan.steps[i]),
                                            std::move(seen->diff)});

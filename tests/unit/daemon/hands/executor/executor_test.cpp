@@ -68,6 +68,21 @@ TEST_F(ExecutorTest, TellsWhatItWouldRefuseBeforeAnotherPlanStopsForIt) {
     EXPECT_THAT(executor.undo_acceptable("u1", "", kFrontCaller), IsError(Code::invalid, "owner"));
 }
 
+TEST_F(ExecutorTest, WritesDownWhatAPreviewFindsThatMayNotBe) {
+    std::filesystem::create_directory_symlink(scratch_.outside(), scratch_.at("/etc/away"));
+    {
+        Executor earlier{state(), root_, systemd, executor.allowed()};
+        EXPECT_THAT(earlier.foresee(model::Symlink{"/etc/away/link", "target"}, kFrontCaller),
+                    IsError(Code::denied, "/etc/away"));
+    }
+    auto journal = Journal::open(state(), {});
+    ASSERT_THAT(journal, IsOk());
+    const auto newest = journal->audit_trail(1);
+    ASSERT_THAT(newest, IsOk());
+    EXPECT_EQ(newest->at(0).uid, kFrontCaller.uid);
+    EXPECT_EQ(newest->at(0).event, "refused");
+}
+
 /// A host with something in the ledger, and a journal that is open but has read nothing yet.
 class DamagedAtWork : public ExecutorTest {
 protected:
