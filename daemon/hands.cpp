@@ -90,8 +90,8 @@ void reload(Hands& hands, const std::string& file, const config::HandsConfig& st
     auto settings = config::load_hands(file);
     if (settings) {
         log::set_level(settings->log.level);
-        const bool taken =
-            hands.worker.look([&hands, allow = settings->allow] { hands.executor.allow(allow); });
+        const bool taken = hands.worker.look(
+            0, [&hands, allow = settings->allow] { hands.executor.allow(allow); });
         if (taken) log::notice(fmt::format("{} was read again", file));
         if (!taken) log::error("the old allow-lists stay: too much waits, reload again");
         if (settings->state != started.state || settings->front_user != started.front_user) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,8 +23,19 @@ namespace kubexm::codec {
 
 using nlohmann::json;
 
-inline constexpr std::size_t kMaxString = 4096;
-inline constexpr std::size_t kMaxList = 256;
+/// How long a string and a list may be. The default is for what others wrote.
+struct Limits {
+    std::size_t string = 4096;  // bytes
+    std::size_t list = 256;     // elements
+};
+
+/// Where in a document we read, for messages, and with which limits.
+struct Place {
+    std::string path;
+    Limits limits = {};
+
+    Place below(std::string path_below) const { return {std::move(path_below), limits}; }
+};
 
 template <typename T>
 concept Struct = requires(T& value) { T::fields(value, [](std::string_view, auto&) {}); };
@@ -86,44 +98,44 @@ inline std::unexpected<Error> expected_here(const std::string& where, std::strin
     return fail(Code::invalid, fmt::format("{}: expected {}", where, what));
 }
 
-inline Result<> decode(const json& from, std::string& to, const std::string& where) {
+inline Result<> decode(const json& from, std::string& to, const Place& where) {
     const auto* text = from.get_ptr<const std::string*>();
-    if (text == nullptr) return expected_here(where, "a string");
-    if (text->size() > kMaxString) {
-        return expected_here(where, fmt::format("at most {} bytes", kMaxString));
+    if (text == nullptr) return expected_here(where.path, "a string");
+    if (text->size() > where.limits.string) {
+        return expected_here(where.path, fmt::format("at most {} bytes", where.limits.string));
     }
-    if (text->find('\0') != std::string::npos) return expected_here(where, "no NUL byte");
+    if (text->find('\0') != std::string::npos) return expected_here(where.path, "no NUL byte");
     to = *text;
     return {};
 }
 
-inline Result<> decode(const json& from, bool& to, const std::string& where) {
+inline Result<> decode(const json& from, bool& to, const Place& where) {
     const auto* value = from.get_ptr<const bool*>();
-    if (value == nullptr) return expected_here(where, "true or false");
+    if (value == nullptr) return expected_here(where.path, "true or false");
     to = *value;
     return {};
 }
 
-inline Result<> decode(const json& from, std::uint32_t& to, const std::string& where) {
+inline Result<> decode(const json& from, std::uint32_t& to, const Place& where) {
     const auto* value = from.get_ptr<const json::number_unsigned_t*>();
     if (value == nullptr || *value > UINT32_MAX) {
-        return expected_here(where, "a whole number of at most 32 bits");
+        return expected_here(where.path, "a whole number of at most 32 bits");
     }
     to = static_cast<std::uint32_t>(*value);
     return {};
 }
 
-inline Result<> decode(const json& from, std::int64_t& to, const std::string& where) {
-    if (!from.is_number_integer()) return expected_here(where, "a whole number");
+inline Result<> decode(const json& from, std::int64_t& to, const Place& where) {
+    if (!from.is_number_integer()) return expected_here(where.path, "a whole number");
     if (from.is_number_unsigned() && from.get<std::uint64_t>() > INT64_MAX) {
-        return expected_here(where, "a whole number of at most 63 bits");
+        return expected_here(where.path, "a whole number of at most 63 bits");
     }
     to = from.get<std::int64_t>();
     return {};
 }
 
 template <Named Enum>
-Result<> decode(const json& from, Enum& to, const std::string& where) {
+Result<> decode(const json& from, Enum& to, const Place& where) {
     std::string known;
     const auto* text = from.get_ptr<const std::string*>();
     for (const auto& [value, name] : Names<Enum>::kAll) {
@@ -133,23 +145,23 @@ Result<> decode(const json& from, Enum& to, const std::string& where) {
         }
         known += (known.empty() ? "" : ", ") + std::string(name);
     }
-    return expected_here(where, "one of " + known);
+    return expected_here(where.path, "one of " + known);
 }
 
 template <Struct T>
-Result<> decode(const json& from, T& to, const std::string& where);
+Result<> decode(const json& from, T& to, const Place& where);
 template <typename... Ts>
-Result<> decode(const json& from, std::variant<Ts...>& to, const std::string& where);
+Result<> decode(const json& from, std::variant<Ts...>& to, const Place& where);
 
 template <typename T>
-Result<> decode(const json& from, std::vector<T>& to, const std::string& where) {
-    if (!from.is_array()) return expected_here(where, "a list");
-    if (from.size() > kMaxList) {
-        return expected_here(where, fmt::format("at most {} elements", kMaxList));
+Result<> decode(const json& from, std::vector<T>& to, const Place& where) {
+    if (!from.is_array()) return expected_here(where.path, "a list");
+    if (from.size() > where.limits.list) {
+        return expected_here(where.path, fmt::format("at most {} elements", where.limits.list));
     }
     to.clear();
     for (const json& item : from) {
-        const std::string place = fmt::format("{}[{}]", where, to.size());
+        const Place place = where.below(fmt::format("{}[{}]", where.path, to.size()));
         if (auto done = decode(item, to.emplace_back(), place); !done) return done;
     }
     return {};
@@ -158,11 +170,13 @@ Result<> decode(const json& from, std::vector<T>& to, const std::string& where) 
 /// Reads one member after the other and remembers the first problem.
 struct Reader {
     const json& object;
-    const std::string& where;
+    const Place& where;
     Result<>& outcome;
     std::vector<std::string_view>& known;
 
-    std::string place(std::string_view name) const { return fmt::format("{}.{}", where, name); }
+    Place place(std::string_view name) const {
+        return where.below(fmt::format("{}.{}", where.path, name));
+    }
 
     template <typename T>
     void operator()(std::string_view name, T& value) const {
@@ -170,7 +184,7 @@ struct Reader {
         if (!outcome) return;
         const auto member = object.find(std::string(name));
         if (member == object.end()) {
-            outcome = fail(Code::invalid, place(name) + ": is missing");
+            outcome = fail(Code::invalid, place(name).path + ": is missing");
         } else {
             outcome = decode(*member, value, place(name));
         }
@@ -198,29 +212,29 @@ inline Result<> only_known(const json& object, const std::vector<std::string_vie
 
 /// `extra` names a member that the caller reads itself.
 template <Struct T>
-Result<> decode_object(const json& from, T& to, const std::string& where, std::string_view extra) {
-    if (!from.is_object()) return expected_here(where, "an object");
+Result<> decode_object(const json& from, T& to, const Place& where, std::string_view extra) {
+    if (!from.is_object()) return expected_here(where.path, "an object");
     Result<> outcome;
     std::vector<std::string_view> known;
     T::fields(to, Reader{from, where, outcome, known});
     if (!outcome) return outcome;
     if (!extra.empty()) known.push_back(extra);
-    return only_known(from, known, where);
+    return only_known(from, known, where.path);
 }
 
 template <Struct T>
-Result<> decode(const json& from, T& to, const std::string& where) {
+Result<> decode(const json& from, T& to, const Place& where) {
     return decode_object(from, to, where, "");
 }
 
 template <typename... Ts>
-Result<> decode(const json& from, std::variant<Ts...>& to, const std::string& where) {
+Result<> decode(const json& from, std::variant<Ts...>& to, const Place& where) {
     const auto* type = from.is_object() && from.contains("type")
                            ? from["type"].template get_ptr<const std::string*>()
                            : nullptr;
-    if (type == nullptr) return expected_here(where, "an object with a type");
+    if (type == nullptr) return expected_here(where.path, "an object with a type");
     Result<> outcome =
-        fail(Code::invalid, fmt::format("{}.type: {:.64} is not known", where, *type));
+        fail(Code::invalid, fmt::format("{}.type: {:.64} is not known", where.path, *type));
     const auto attempt = [&]<typename T>() {
         if (*type != T::kType) return;
         outcome = decode_object(from, to.template emplace<T>(), where, "type");

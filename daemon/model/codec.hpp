@@ -14,7 +14,7 @@ namespace kubexm::model {
 
 inline nlohmann::json encode(const Mode& mode) { return fmt::format("{:04o}", mode.bits); }
 
-inline Result<> decode(const nlohmann::json& from, Mode& to, const std::string& where) {
+inline Result<> decode(const nlohmann::json& from, Mode& to, const codec::Place& where) {
     constexpr std::size_t kDigits = 4;
     const auto* text = from.get_ptr<const std::string*>();
     if (text != nullptr && text->size() == kDigits) {
@@ -22,11 +22,11 @@ inline Result<> decode(const nlohmann::json& from, Mode& to, const std::string& 
         const auto [stop, error] = std::from_chars(text->data(), end, to.bits, 8);
         if (error == std::errc{} && stop == end) return {};
     }
-    return codec::expected_here(where, "a mode such as \"0644\"");
+    return codec::expected_here(where.path, "a mode such as \"0644\"");
 }
 
 /// The documented form of a plan, as part of a larger document.
 nlohmann::json encode(const Plan& plan);
-Result<> decode(const nlohmann::json& from, Plan& to, const std::string& where);
+Result<> decode(const nlohmann::json& from, Plan& to, const codec::Place& where);
 
 }  // namespace kubexm::model

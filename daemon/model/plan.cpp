@@ -45,7 +45,7 @@ Result<Step> read_step(const json& given, const std::string& where) {
     if (parameters.contains("type")) return codec::expected_here(where + ".with", "no type");
     parameters["type"] = given.contains("type") ? given["type"] : json();
     Step step;
-    if (auto done = codec::decode(parameters, step, where + ".with"); !done) {
+    if (auto done = codec::decode(parameters, step, {where + ".with"}); !done) {
         return std::unexpected(done.error());
     }
     const json ours = step_to_json(step);
@@ -62,7 +62,7 @@ Result<std::string> short_name(const json& document, const char* member) {
     if (!document.contains(member)) {
         return fail(Code::invalid, fmt::format("{}: is missing", member));
     }
-    if (auto done = codec::decode(document[member], value, member); !done) {
+    if (auto done = codec::decode(document[member], value, {member}); !done) {
         return std::unexpected(done.error());
     }
     const auto plain = [](unsigned char c) {
@@ -107,7 +107,8 @@ json encode(const Plan& plan) {
     return {{"id", plan.id}, {"owner", plan.owner}, {"hash", hash_of(plan)}, {"steps", steps}};
 }
 
-Result<> decode(const json& from, Plan& to, const std::string& where) {
+Result<> decode(const json& from, Plan& to, const codec::Place& place) {
+    const std::string& where = place.path;
     if (!from.is_object()) return codec::expected_here(where, "an object");
     if (auto good = codec::only_known(from, {"id", "owner", "hash", "steps"}, where); !good) {
         return good;
@@ -129,7 +130,7 @@ Result<Plan> plan_from_json(std::string_view text) {
     auto document = parse_json(text, limits);
     if (!document) return during("plan", document.error());
     Plan plan;
-    if (auto done = decode(*document, plan, "plan"); !done) return std::unexpected(done.error());
+    if (auto done = decode(*document, plan, {"plan"}); !done) return std::unexpected(done.error());
     return plan;
 }
 
@@ -140,7 +141,7 @@ Result<Step> step_from_json(std::string_view text) {
         parse_json(text, {.max_bytes = kMaxPlanBytes, .max_depth = 10, .max_values = 2000});
     if (!document) return during("step", document.error());
     Step step;
-    if (auto done = codec::decode(*document, step, "step"); !done) {
+    if (auto done = codec::decode(*document, step, {"step"}); !done) {
         return std::unexpected(done.error());
     }
     return step;

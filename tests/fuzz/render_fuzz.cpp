@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     json form = kubexm::codec::encode(example.document);
     change(form, bytes);
     Document document;
-    if (!kubexm::codec::decode(form, document, "document")) return 0;
+    if (!kubexm::codec::decode(form, document, {"document"})) return 0;
     const auto file = kubexm::hands::render(document);
     if (!file) return 0;
     const auto untouched = kubexm::hands::render(example.document);

@@ -10,7 +10,7 @@ from testbed.hands import client
 from testbed.hands.client import ACCESS, apply, plan, reason
 from testbed.hands.plan import step
 
-MOST_CONNECTIONS, MOST_REFUSALS = 16, 500
+MOST_CONNECTIONS, MOST_OF_ONE_REFUSAL = 16, 20
 FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
 
 
@@ -52,12 +52,16 @@ def test_what_came_with_a_refused_plan_does_not_stay(host):
 
 def test_refusals_without_end_do_not_push_the_past_out_of_the_audit(host):
     bad = {"type": "preview", "plan": plan("p1", step("deleted-tree", path="/etc"))}
+    replayed = {"type": "apply", "plan": plan("p0", FORWARD), "contents": [], "replace": False}
     with handswire.connect(host) as wire:
         wire.hello()
+        assert apply(wire, plan("p0", FORWARD)) == ""
         known = len(handswire.audit(host))
-        for _ in range(MOST_REFUSALS + 200):
+        for _ in range(200):
             assert "is not below" in reason(wire.ask(bad))
-        written = handswire.audit(host)[known:]
-        assert len(written) == MOST_REFUSALS + 1
-        assert "the others of this hour are counted" in written[-1][2]
+            assert "was taken in before" in reason(wire.ask(replayed))
+        written = [detail for _, _, detail in handswire.audit(host)[known:]]
+        assert len(written) == 2 * MOST_OF_ONE_REFUSAL + 1, written
+        assert "is not below" in written[0] and "was taken in before" in written[1]
+        assert "of this hour are counted" in written[-1]
         assert apply(wire, plan("p2", FORWARD)) == ""

@@ -1,5 +1,7 @@
 """Two plans never run at once: a newer one waits, or takes the place of the older at a step boundary."""
 
+from contextlib import ExitStack
+
 import pytest
 
 from testbed import handswire, waiting
@@ -9,6 +11,7 @@ from testbed.hands.gate import ALLOW_CAT, GATE, begin_plan_at_gate, forwarding, 
 from testbed.hands.plan import step
 
 NOTHING = step("sysctl", key="net.ipv4.ip_forward", value="0")
+MOST_LOOKS = 16  # as many connections, with two each
 DENIED = step("sysctl", key="vm.swappiness", value="1")
 
 
@@ -73,6 +76,60 @@ def test_a_plan_does_not_stop_for_one_that_is_refused(host):
         assert wire.last()["type"] == "refused"
     wait_for(host, "p1", "done")
     assert forwarding(host) == "1"
+
+
+@pytest.mark.parametrize("request_again", [
+    {"type": "undo", "id": "p1", "owner": "test"},
+    {"type": "apply", "plan": plan("p1", NOTHING), "contents": [], "replace": True},
+], ids=["undo", "apply"])
+def test_a_plan_does_not_stop_for_an_id_that_was_used(host, request_again):
+    with handswire.connect(host) as wire:
+        wire.hello()
+        wire.send(request_again)
+        open_gate(host)
+        assert "p1 was taken in before" in client.reason(wire.last())
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "1"
+
+
+def test_a_flood_of_one_user_is_refused_and_holds_up_nobody_else(host):
+    with ExitStack() as flood:
+        wires = [flood.enter_context(handswire.connect(host)) for _ in range(MOST_LOOKS)]
+        for wire in wires:
+            wire.hello()
+            wire.send({"type": "observe"})
+            wire.send({"type": "observe"})
+        with handswire.connect(host, "root") as wire:
+            wire.hello()
+            wire.send({"type": "observe"})
+            wires[0].send({"type": "observe"})
+            assert "too many requests of user" in client.reason(wires[0].receive())
+            open_gate(host)
+            assert wire.last({"observation", "refused"})["type"] == "observation"
+    wait_for(host, "p1", "done")
+
+
+def test_a_connection_offers_one_plan_at_a_time(host):
+    with handswire.connect(host) as wire:
+        wire.hello()
+        wire.send(apply_request(plan("p2", NOTHING), replace=False))
+        wire.send(apply_request(plan("p3", NOTHING), replace=False))
+        assert "still to come" in client.reason(wire.receive())
+    open_gate(host)
+    wait_for(host, "p2", "done")
+
+
+def test_a_cancel_that_is_refused_is_written_down(host):
+    with handswire.connect(host) as wire:
+        wire.hello()
+        assert "p0 does not run" in client.reason(wire.ask({"type": "cancel", "plan_id": "p0"}))
+    open_gate(host)
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "1"
+
+    def written() -> bool:
+        return any("p0 does not run" in detail for _, _, detail in handswire.audit(host))
+    waiting.until("a record in the audit", written, 30)
 
 
 def test_a_plan_goes_on_when_kubexmd_is_killed(host):

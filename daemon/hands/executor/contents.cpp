@@ -33,15 +33,13 @@ std::map<std::string, Need> needs_of(const model::Plan& plan) {
 
 }  // namespace
 
-Result<> keep_contents(Vault& vault, const model::Plan& plan, std::span<Content> contents) {
+Result<> contents_fit(const model::Plan& plan, std::span<const Content> contents) {
     auto needs = needs_of(plan);
-    for (Content& content : contents) {
+    for (const Content& content : contents) {
         const auto need = needs.find(content.digest);
         if (need == needs.end()) {
             return fail(Code::invalid, "content came along that no step of the plan needs");
         }
-        auto kept = vault.keep(content.bytes.get(), content.digest, need->second.most);
-        if (!kept) return kept;
         need->second.must_come = false;
     }
     // Not from the vault, which also has what was there before us: to know the digest of a file of
@@ -50,6 +48,16 @@ Result<> keep_contents(Vault& vault, const model::Plan& plan, std::span<Content>
         if (!need.must_come) continue;
         return fail(Code::invalid,
                     fmt::format("the content with SHA-256 {} did not come along", digest));
+    }
+    return {};
+}
+
+Result<> keep_contents(Vault& vault, const model::Plan& plan, std::span<Content> contents) {
+    if (auto good = contents_fit(plan, contents); !good) return good;
+    const auto needs = needs_of(plan);
+    for (Content& content : contents) {
+        auto kept = vault.keep(content.bytes.get(), content.digest, needs.at(content.digest).most);
+        if (!kept) return kept;
     }
     return {};
 }

@@ -16,8 +16,11 @@ struct Content {
     Fd bytes;
 };
 
-/// Puts what came along into the vault. invalid: some is missing, is another than announced, is too
-/// large, or is needed by no step.
+/// Whether everything came along that the steps need, and nothing else. invalid: what is wrong.
+Result<> contents_fit(const model::Plan& plan, std::span<const Content> contents);
+
+/// Puts what came along into the vault. invalid: it does not fit the plan, is another than
+/// announced, or is too large.
 Result<> keep_contents(Vault& vault, const model::Plan& plan, std::span<Content> contents);
 
 }  // namespace kubexm::hands

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "daemon/hands/executor/policy.hpp"
+#include "daemon/hands/executor/strikes.hpp"
 #include "daemon/hands/steps/steps.hpp"
 
 namespace kubexm::hands {
@@ -17,8 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t kMostHistory = 200;
-constexpr std::uint32_t kTries = 3;
-constexpr std::int64_t kRearmSeconds = 3600;
 constexpr auto kLookDeadline = 20s;
 
 /// What came with a plan that was refused does not stay: it would be a way to fill the disk.
@@ -28,25 +27,23 @@ void forget_what_came(Records& records) {
     std::ignore = forget_unused_content(records.journal, records.vault);
 }
 
-/// The same work that failed the same way too often is only tried again after an hour or by root.
-Result<> not_given_up(Journal& journal, const model::Plan& plan, Caller caller) {
+Result<> may_try(Journal& journal, const std::string& hash, bool undoing, Caller caller) {
     if (caller.uid == 0) return {};
-    const std::string hash = model::hash_of(plan);
-    auto past = journal.history(kMostHistory);
-    if (!past) return std::unexpected(past.error());
-    const auto last = std::find_if(past->begin(), past->end(), [&](const PlanRecord& record) {
-        return record.hash == hash && record.state == PlanState::failed;
-    });
-    if (last == past->end()) return {};
-    auto failures = journal.failures(hash, last->last_error);
-    if (!failures) return std::unexpected(failures.error());
-    const std::int64_t wait = failures->last_at + kRearmSeconds - std::time(nullptr);
-    if (failures->count < kTries || wait <= 0) return {};
-    return fail(
-        Code::conflict,
-        fmt::format("this plan failed {} times the same way ({}); it is tried again when its "
-                    "input changes, when root asks, or in {} minutes",
-                    failures->count, last->last_error, (wait + 59) / 60));
+    return not_given_up(journal, hash, undoing);
+}
+
+/// The journal and the ledger read a plan and its steps with limits that are narrower than the
+/// wire's: what they could not read back would run for ever, and nothing could be undone.
+Result<> can_be_read_back(const model::Plan& plan) {
+    if (auto again = model::plan_from_json(model::to_json(plan)); !again) {
+        return during("plan as it would be journaled", again.error());
+    }
+    for (const model::Step& step : plan.steps) {
+        if (auto again = model::step_from_json(model::to_json(step)); !again) {
+            return during(model::text_of(step), again.error());
+        }
+    }
+    return {};
 }
 
 }  // namespace
@@ -63,13 +60,16 @@ void Executor::note_refusal(Caller caller, std::string_view what) {
 }
 
 void Executor::write_refusals() {
-    auto records = store_.open();
-    if (!records) return;  // they wait; without a journal every change is refused anyway
-    while (const auto next = refusals_.first()) {
-        const auto& [caller, what] = *next;
-        if (!(*records)->journal.audit(caller.uid, caller.pid, "refused", what)) return;
-        refusals_.written();
-    }
+    // Where that fails they wait: without a journal every change is refused anyway.
+    std::ignore = store_.use([&](Records& records) -> Result<> {
+        while (const auto next = refusals_.first()) {
+            const auto& [caller, what] = *next;
+            auto written = records.journal.audit(caller.uid, caller.pid, "refused", what);
+            if (!written) return written;
+            refusals_.written();
+        }
+        return {};
+    });
 }
 
 std::unexpected<Error> Executor::refuse(Caller caller, const Error& error) {
@@ -80,6 +80,7 @@ std::unexpected<Error> Executor::refuse(Caller caller, const Error& error) {
 
 Result<> Executor::check(const model::Plan& plan, Caller caller) {
     if (auto good = permitted(plan, allow_); !good) return refuse(caller, good.error());
+    if (auto good = can_be_read_back(plan); !good) return refuse(caller, good.error());
     return {};
 }
 
@@ -94,63 +95,86 @@ Result<PlanRecord> Executor::take_in(Journal& journal, PlanRecord record, std::u
     return journal.plan(record.id);
 }
 
+Result<> Executor::acceptable(const model::Plan& plan, std::span<const Content> contents,
+                              Caller caller) {
+    return store_.use([&](Records& records) -> Result<> {
+        if (auto good = check(plan, caller); !good) return good;
+        auto good = may_try(records.journal, model::hash_of(plan), false, caller);
+        if (good) good = records.journal.is_new(plan.id);
+        if (good) good = contents_fit(plan, contents);
+        if (!good) return refuse(caller, good.error());
+        return {};
+    });
+}
+
 Result<PlanRecord> Executor::accept(const model::Plan& plan, std::span<Content> contents,
                                     Caller caller) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    if (auto good = check(plan, caller); !good) return std::unexpected(good.error());
-    auto& [journal, vault] = **records;
-    if (auto good = not_given_up(journal, plan, caller); !good) return refuse(caller, good.error());
-    auto kept = keep_contents(vault, plan, contents);
-    auto taken = kept ? take_in(journal,
-                                {.id = plan.id,
-                                 .hash = model::hash_of(plan),
-                                 .owner = plan.owner,
-                                 .document = model::to_json(plan)},
-                                static_cast<std::uint32_t>(plan.steps.size()), caller)
-                      : refuse(caller, kept.error());
-    if (!taken) forget_what_came(**records);
-    return taken;
+    if (auto good = acceptable(plan, contents, caller); !good) {
+        return std::unexpected(good.error());
+    }
+    return store_.use([&](Records& records) -> Result<PlanRecord> {
+        auto kept = keep_contents(records.vault, plan, contents);
+        auto taken = kept ? take_in(records.journal,
+                                    {.id = plan.id,
+                                     .hash = model::hash_of(plan),
+                                     .owner = plan.owner,
+                                     .document = model::to_json(plan)},
+                                    static_cast<std::uint32_t>(plan.steps.size()), caller)
+                          : refuse(caller, kept.error());
+        if (!taken) forget_what_came(records);
+        return taken;
+    });
+}
+
+Result<> Executor::undo_acceptable(const std::string& id, const std::string& owner, Caller caller) {
+    return store_.use([&](Records& records) -> Result<> {
+        if (owner.empty()) {
+            return refuse(caller, {Code::invalid, "undo needs the owner whose things go"});
+        }
+        const model::Plan nothing{id, owner, {}};
+        auto good = can_be_read_back(nothing);
+        if (good) good = may_try(records.journal, model::hash_of(nothing), true, caller);
+        if (good) good = records.journal.is_new(id);
+        if (!good) return refuse(caller, good.error());
+        return {};
+    });
 }
 
 Result<PlanRecord> Executor::accept_undo(const std::string& id, const std::string& owner,
                                          Caller caller) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    if (owner.empty()) {
-        return refuse(caller, {Code::invalid, "undo needs the owner whose things go"});
+    if (auto good = undo_acceptable(id, owner, caller); !good) {
+        return std::unexpected(good.error());
     }
     const model::Plan nothing{id, owner, {}};
-    if (auto valid = model::plan_from_json(model::to_json(nothing)); !valid) {
-        return refuse(caller, valid.error());
-    }
-    return take_in((*records)->journal,
-                   {.id = id,
-                    .hash = model::hash_of(nothing),
-                    .owner = owner,
-                    .document = model::to_json(nothing),
-                    .undoing = true},
-                   0, caller);
+    return store_.use([&](Records& records) {
+        return take_in(records.journal,
+                       {.id = id,
+                        .hash = model::hash_of(nothing),
+                        .owner = owner,
+                        .document = model::to_json(nothing),
+                        .undoing = true},
+                       0, caller);
+    });
 }
 
 Result<std::optional<PlanRecord>> Executor::interrupted() {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    auto running = (*records)->journal.running();
-    if (!running || *running) return running;
-    // Whoever ended the last plan may have been cut off before this.
-    auto cleaned = forget_unused_content((*records)->journal, (*records)->vault);
-    if (!cleaned) return std::unexpected(cleaned.error());
-    return running;
+    return store_.use([](Records& records) {
+        auto running = records.journal.running();
+        if (!running || *running) return running;
+        // Whoever ended the last plan may have been cut off before this.
+        auto cleaned = forget_unused_content(records.journal, records.vault);
+        if (!cleaned) running = std::unexpected(cleaned.error());
+        return running;
+    });
 }
 
 Result<PlanState> Executor::carry_out(const PlanRecord& record, const Stop& stop,
                                       const Runner::Listener& listener) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    Runner runner({(*records)->journal, (*records)->vault, root_, systemd_, allow_}, listener);
-    auto state = runner.run(record, stop);
-    if (!state) store_.close();  // it is looked at from the beginning before it is used again
+    auto state = store_.use([&](Records& records) {
+        Runner runner({records.journal, records.vault, root_, systemd_, allow_}, listener);
+        return runner.run(record, stop);
+    });
+    if (!state) store_.doubt();
     return state;
 }
 
@@ -163,13 +187,20 @@ Result<> Executor::decide(Store::Decision decision, Caller caller) {
     return store_.decide(decision, caller.uid, caller.pid);
 }
 
-Result<Foreseen> Executor::foresee(const model::Step& step) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    auto entry = (*records)->journal.ledger_entry(model::type_of(step), model::target_of(step));
+Result<Foreseen> Executor::foresee(const model::Step& step, Caller caller) {
+    auto seen = store_.use([&](Records& records) { return foresee(records, step); });
+    // What may not be is seen only on the host, such as a link in a path.
+    const bool refused =
+        !seen && (seen.error().code == Code::denied || seen.error().code == Code::invalid);
+    if (refused) return refuse(caller, seen.error());
+    return seen;
+}
+
+Result<Foreseen> Executor::foresee(Records& records, const model::Step& step) {
+    auto entry = records.journal.ledger_entry(model::type_of(step), model::target_of(step));
     if (!entry) return std::unexpected(entry.error());
     Context context{
-        root_, systemd_, (*records)->vault, std::chrono::steady_clock::now() + kLookDeadline, {}};
+        root_, systemd_, records.vault, std::chrono::steady_clock::now() + kLookDeadline, {}};
     if (const std::optional<LedgerEntry>& known = *entry; known && !known->applied.empty()) {
         auto previous = model::step_from_json(known->applied);
         if (previous) context.previous = *std::move(previous);
@@ -182,21 +213,16 @@ Result<Foreseen> Executor::foresee(const model::Step& step) {
 }
 
 Result<PlanRecord> Executor::plan(const std::string& id) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    return (*records)->journal.plan(id);
+    return store_.use([&](Records& records) { return records.journal.plan(id); });
 }
 
 Result<std::vector<PlanRecord>> Executor::history(std::uint32_t limit) {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    return (*records)->journal.history(std::min(limit, kMostHistory));
+    return store_.use(
+        [&](Records& records) { return records.journal.history(std::min(limit, kMostHistory)); });
 }
 
 Result<std::vector<std::string>> Executor::owners() {
-    auto records = store_.open();
-    if (!records) return std::unexpected(records.error());
-    auto entries = (*records)->journal.ledger("");
+    auto entries = store_.use([](Records& records) { return records.journal.ledger(""); });
     if (!entries) return std::unexpected(entries.error());
     std::set<std::string> names;
     for (const LedgerEntry& entry : *entries) names.insert(entry.owner);

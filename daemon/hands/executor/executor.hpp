@@ -31,10 +31,15 @@ public:
 
     /// Takes a plan into the journal. denied: not allowed. conflict: the id was used before, or the
     /// same work failed the same way three times within the hour and nobody but root may try again.
-    /// invalid: content is missing or another than announced.
+    /// invalid: content is missing or another than announced, or the plan is too large to be read
+    /// back from the journal.
     Result<PlanRecord> accept(const model::Plan& plan, std::span<Content> contents, Caller caller);
     /// The same for taking back everything of an owner.
     Result<PlanRecord> accept_undo(const std::string& id, const std::string& owner, Caller caller);
+    /// What accept() and accept_undo() would refuse, as far as it can be known while another plan
+    /// runs, which shall not stop in vain.
+    Result<> acceptable(const model::Plan& plan, std::span<const Content> contents, Caller caller);
+    Result<> undo_acceptable(const std::string& id, const std::string& owner, Caller caller);
     /// A plan that was interrupted, to be gone on with.
     Result<std::optional<PlanRecord>> interrupted();
 
@@ -46,7 +51,7 @@ public:
     Result<PlanState> carry_out(const PlanRecord& record, const Stop& stop,
                                 const Runner::Listener& listener);
 
-    Result<Foreseen> foresee(const model::Step& step);
+    Result<Foreseen> foresee(const model::Step& step, Caller caller);
     Result<> check(const model::Plan& plan, Caller caller);
     Result<PlanRecord> plan(const std::string& id);
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);
@@ -64,6 +69,7 @@ private:
     Result<PlanRecord> take_in(Journal& journal, PlanRecord record, std::uint32_t steps,
                                Caller caller);
     std::unexpected<Error> refuse(Caller caller, const Error& error);
+    Result<Foreseen> foresee(Records& records, const model::Step& step);
 
     Store store_;
     const Root& root_;

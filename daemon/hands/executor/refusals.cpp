@@ -20,11 +20,12 @@ void Refusals::add(Caller caller, std::string_view what, Time now) {
         }
         hour = {.begin = now};
     }
-    if (hour.added < kOneByOne && waiting_.size() < kMostWaiting) {
+    const bool room = hour.added < kOneByOne && waiting_.size() < kMostWaiting;
+    if (room && hour.texts[std::string(what)]++ < kOfOneText) {
         ++hour.added;
         waiting_.push_back({caller, std::string(what)});
     } else if (hour.counted++ == 0) {
-        waiting_.push_back({caller, "too many: the others of this hour are counted"});
+        waiting_.push_back({caller, "repeated or too many: such ones of this hour are counted"});
     }
 }
 

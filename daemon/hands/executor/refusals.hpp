@@ -20,12 +20,13 @@ struct Caller {
 };
 
 /// Refusals on their way into the audit. Somebody who is refused all day shall not push out of it
-/// what happened before: beyond so many an hour and user they are counted, and the count is
-/// written. Any thread.
+/// what happened before: beyond so many an hour and user, or so many of the same text, they are
+/// counted, and the count is written. Any thread.
 class Refusals {
 public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr std::size_t kOneByOne = 500;  // an hour and user
+    static constexpr std::size_t kOfOneText = 20;  // of these
 
     struct Entry {
         Caller caller;
@@ -43,6 +44,7 @@ private:
     struct Hour {
         Time begin;
         std::size_t added = 0;
+        std::map<std::string, std::size_t> texts;  // how often each was added
         std::size_t counted = 0;
     };
 

@@ -7,6 +7,7 @@
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/overloaded.hpp"
+#include "daemon/hands/executor/strikes.hpp"
 #include "daemon/hands/steps/steps.hpp"
 
 namespace kubexm::hands {
@@ -52,6 +53,16 @@ bool is_runtime_state(const model::Plan& plan, std::uint32_t index) {
                                    });
 }
 
+/// A pre-image for the ledger. conflict: undo could not read it, so nothing may be changed.
+Result<std::string> as_undo_will_read(const Image& image) {
+    std::string text = to_json(image);
+    auto again = image_from_json(text);
+    if (again && *again == image) return text;
+    return fail(Code::conflict,
+                fmt::format("what is there cannot be remembered, so it stays as it is: {}",
+                            again ? "it would be read differently" : again.error().what));
+}
+
 bool wants_stop(const Stop& stop) {
     return stop.cancel.stop_requested() || stop.leave.stop_requested();
 }
@@ -74,24 +85,35 @@ Result<PlanState> Runner::run(const PlanRecord& record, const Stop& stop) {
 
 Result<PlanState> Runner::run_forward(const PlanRecord& record, const Stop& stop) {
     auto plan = model::plan_from_json(record.document);
-    if (!plan) return fail(Code::corrupt, "plan in the journal: " + plan.error().what);
+    // Another version took it in. Left running, it would keep every other plan out for ever.
+    if (!plan) return failed(record, {Code::corrupt, "in the journal: " + plan.error().what});
     for (const StepRecord& step : record.steps) {
         listener_.between_steps();
         if (wants_stop(stop)) return stopped(record, stop);
-        if (still_finished(*plan, step)) continue;
+        auto finished = still_finished(*plan, step);
+        if (!finished) return std::unexpected(finished.error());
+        if (*finished) continue;
         if (auto done = run_step(record, *plan, step.index); !done) {
-            return end(record, PlanState::failed, done.error().what);
+            return stopped_by(record, done.error());
         }
     }
     return end(record, PlanState::done, "");
 }
 
+/// What a step could not do ends the plan. What could not be written down about it does not: that
+/// is no word about the plan, which goes on when the journal can be used again.
+Result<PlanState> Runner::stopped_by(const PlanRecord& record, const Error& error) {
+    if (journal_failed_) return std::unexpected(error);
+    return failed(record, error);
+}
+
 /// A step that an earlier process finished is not done again, unless a reboot undid it. Where that
 /// cannot be told, doing it will tell why.
-bool Runner::still_finished(const model::Plan& plan, const StepRecord& step) {
+Result<bool> Runner::still_finished(const model::Plan& plan, const StepRecord& step) {
     if (step.state != StepState::done && step.state != StepState::skipped) return false;
     if (!is_runtime_state(plan, step.index)) return true;
     auto context = context_for(plan.steps.at(step.index), false);
+    if (!context && journal_failed_) return std::unexpected(context.error());
     return context && holds(*context, plan.steps.at(step.index)).value_or(false);
 }
 
@@ -100,11 +122,11 @@ Result<> Runner::run_step(const PlanRecord& record, const model::Plan& plan, std
     crash_point(model::type_of(step), index);  // tells in a trace whose points follow
     begin_progress(record, index, model::text_of(step));
     auto state = carry_out(record, step, index);
+    if (!state && journal_failed_) return std::unexpected(state.error());
     const std::string error = state ? "" : state.error().what;
     const StepState reached = state.value_or(StepState::failed);
-    if (auto recorded = parts_.journal.finished(record.id, index, reached, error); !recorded) {
-        return recorded;
-    }
+    auto recorded = journaled(parts_.journal.finished(record.id, index, reached, error));
+    if (!recorded) return recorded;
     const Code code = state ? Code::internal : state.error().code;
     listener_.report({.plan_id = record.id,
                       .index = index,
@@ -139,12 +161,12 @@ Result<StepState> Runner::carry_out(const PlanRecord& record, const model::Step&
 
 /// The first pre-image stays: an object that is ours already, if only half, is not looked at again.
 Result<std::string> Runner::what_was_before(Context& context, const model::Step& step) {
-    auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
+    auto entry = entry_of(step);
     if (!entry) return std::unexpected(entry.error());
     if (const std::optional<LedgerEntry>& known = *entry) return known->pre_image;
     auto image = capture(context, step);
     if (!image) return std::unexpected(image.error());
-    return to_json(*image);
+    return as_undo_will_read(*image);
 }
 
 Result<> Runner::remember(Context& context, const PlanRecord& record, const model::Step& step,
@@ -156,13 +178,13 @@ Result<> Runner::remember(Context& context, const PlanRecord& record, const mode
                       .state = StepState::prepared,
                       .text = model::text_of(step),
                       .unit = unit_of(step)});
-    return parts_.journal.prepared(record.id, index,
-                                   {.owner = record.owner,
-                                    .type = std::string(model::type_of(step)),
-                                    .target = model::target_of(step),
-                                    .step = model::to_json(step),
-                                    .pre_image = *std::move(before),
-                                    .plan_id = record.id});
+    return journaled(parts_.journal.prepared(record.id, index,
+                                             {.owner = record.owner,
+                                              .type = std::string(model::type_of(step)),
+                                              .target = model::target_of(step),
+                                              .step = model::to_json(step),
+                                              .pre_image = *std::move(before),
+                                              .plan_id = record.id}));
 }
 
 Context Runner::new_context() {
@@ -175,11 +197,15 @@ Context Runner::new_context() {
             [this](const std::string& how_far) { tell_progress(how_far); }};
 }
 
+Result<std::optional<LedgerEntry>> Runner::entry_of(const model::Step& step) {
+    return journaled(parts_.journal.ledger_entry(model::type_of(step), model::target_of(step)));
+}
+
 /// A step that was interrupted may or may not have been applied: it counts as not applied.
 Result<Context> Runner::context_for(const model::Step& step, bool resumed) {
     Context context = new_context();
     if (resumed) return context;
-    auto entry = parts_.journal.ledger_entry(model::type_of(step), model::target_of(step));
+    auto entry = entry_of(step);
     if (!entry) return std::unexpected(entry.error());
     const std::optional<LedgerEntry>& known = *entry;
     if (!known || known->applied.empty()) return context;
@@ -197,7 +223,7 @@ Result<PlanState> Runner::run_back(const PlanRecord& record, const Stop& stop) {
         listener_.between_steps();
         if (wants_stop(stop)) return stopped(record, stop);
         if (auto done = take_back_entry(record, entry, index++); !done) {
-            return end(record, PlanState::failed, done.error().what);
+            return stopped_by(record, done.error());
         }
     }
     return end(record, PlanState::undone, "");
@@ -223,7 +249,7 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
                       .code = stays ? Code::internal : stays.error().code,
                       .unit = unit_of(*step)});
     if (!stays) return during(text, stays.error());
-    return parts_.journal.taken_back(entry.sequence);
+    return journaled(parts_.journal.taken_back(entry.sequence));
 }
 
 Result<PlanState> Runner::stopped(const PlanRecord& record, const Stop& stop) {
@@ -231,14 +257,19 @@ Result<PlanState> Runner::stopped(const PlanRecord& record, const Stop& stop) {
     return end(record, PlanState::cancelled, "stopped on request");
 }
 
-Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::string_view error) {
-    if (state == PlanState::failed) {
-        // Also what was refused only when it was seen on the host, such as a link in a path.
-        auto audited = parts_.journal.audit(0, ::getpid(), "plan failed",
-                                            fmt::format("{}: {}", record.id, error));
-        if (!audited) return std::unexpected(audited.error());
-    }
-    auto recorded = parts_.journal.set_plan_state(record.id, state, record.undoing, error);
+Result<PlanState> Runner::failed(const PlanRecord& record, const Error& error) {
+    // Also what was refused only when it was seen on the host, such as a link in a path.
+    auto audited = parts_.journal.audit(0, ::getpid(), "plan failed",
+                                        fmt::format("{}: {}", record.id, error.what));
+    if (!audited) return std::unexpected(audited.error());
+    auto recorded = parts_.journal.set_plan_state(record.id, PlanState::failed, record.undoing,
+                                                  error.what, is_strike(error));
+    if (!recorded) return std::unexpected(recorded.error());
+    return PlanState::failed;
+}
+
+Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::string_view why) {
+    auto recorded = parts_.journal.set_plan_state(record.id, state, record.undoing, why);
     if (!recorded) return std::unexpected(recorded.error());
     return state;
 }

@@ -56,7 +56,7 @@ public:
 
 private:
     Result<PlanState> run_forward(const PlanRecord& record, const Stop& stop);
-    bool still_finished(const model::Plan& plan, const StepRecord& step);
+    Result<bool> still_finished(const model::Plan& plan, const StepRecord& step);
     Result<PlanState> run_back(const PlanRecord& record, const Stop& stop);
     Result<> run_step(const PlanRecord& record, const model::Plan& plan, std::uint32_t index);
     Result<StepState> carry_out(const PlanRecord& record, const model::Step& step,
@@ -66,15 +66,25 @@ private:
                       std::uint32_t index);
     Result<> take_back_entry(const PlanRecord& record, const LedgerEntry& entry,
                              std::uint32_t index);
+    Result<std::optional<LedgerEntry>> entry_of(const model::Step& step);
+    /// What the journal said, remembering where it failed.
+    template <typename T>
+    Result<T> journaled(Result<T> outcome) {
+        journal_failed_ = journal_failed_ || !outcome;
+        return outcome;
+    }
     Context new_context();
     Result<Context> context_for(const model::Step& step, bool resumed);
     Result<PlanState> stopped(const PlanRecord& record, const Stop& stop);
-    Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view error);
+    Result<PlanState> stopped_by(const PlanRecord& record, const Error& error);
+    Result<PlanState> failed(const PlanRecord& record, const Error& error);
+    Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view why);
     void begin_progress(const PlanRecord& record, std::uint32_t index, std::string text);
     void tell_progress(const std::string& how_far);
 
     Parts parts_;
     Listener listener_;
+    bool journal_failed_ = false;
     Report now_;  // the step that is at work
     std::chrono::steady_clock::time_point told_;
 };

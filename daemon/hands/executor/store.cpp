@@ -19,11 +19,17 @@ Result<Salvage> content_of(Journal& journal) {
 }  // namespace
 
 Result<Records*> Store::open() {
+    if (doubtful_ && users_ > 0) {
+        return fail(Code::corrupt,
+                    directory_ + ": damage was found, and is looked at when the plan has ended");
+    }
+    if (doubtful_) records_.reset();
+    doubtful_ = false;
     if (records_) return &*records_;
     auto journal = Journal::open(directory_, {});
     if (!journal) return put_aside(journal.error());
     // After the journal, whose lock says that no other process writes here.
-    auto vault = Vault::open(directory_ + "/content");
+    auto vault = Vault::open(directory_ + "/" + kVaultDirectory);
     if (!vault) return std::unexpected(vault.error());
     return &records_.emplace(*std::move(journal), *std::move(vault));
 }
@@ -41,10 +47,12 @@ std::unexpected<Error> Store::put_aside(const Error& damage) const {
 }
 
 Result<Salvage> Store::look() {
-    auto records = open();
-    if (records) return content_of((*records)->journal);
-    if (records.error().code != Code::corrupt) return std::unexpected(records.error());
-    return salvage(directory_, "");
+    auto content = use([](Records& records) { return content_of(records.journal); });
+    if (content || content.error().code != Code::corrupt) return content;
+    if (users_ > 0 || open()) return content;
+    auto found = salvage(directory_, "");
+    if (!found && found.error().code == Code::not_found) return content;  // it is lost altogether
+    return found;
 }
 
 Result<> Store::decide(Decision decision, std::uint32_t uid, std::int64_t pid) {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "daemon/base/error.hpp"
 #include "daemon/hands/journal/journal.hpp"
@@ -18,15 +20,27 @@ struct Records {
 };
 
 /// The state directory: opened when first needed and again after a fault. A damaged journal is set
-/// aside, and the directory stays closed until a person has decided. Worker thread.
+/// aside, also one whose damage is met only at work, and the directory stays closed until a person
+/// has decided. Worker thread.
 class Store {
 public:
     explicit Store(std::string directory) : directory_(std::move(directory)) {}
 
-    /// Valid until close(). Errors are those of Journal::open() and Vault::open().
-    Result<Records*> open();
+    /// Lets `work` have the records and returns what it returns, a Result. Errors are also those of
+    /// Journal::open() and Vault::open(). May be called while other work has them, as looks are
+    /// served between the steps of a plan.
+    template <typename Work>
+    std::invoke_result_t<Work, Records&> use(const Work& work) {
+        auto records = open();
+        if (!records) return std::unexpected(records.error());
+        ++users_;
+        auto outcome = work(**records);
+        --users_;
+        if (!outcome && outcome.error().code == Code::corrupt) doubt();
+        return outcome;
+    }
     /// After a fault: everything is checked from the beginning before it is used again.
-    void close() { records_.reset(); }
+    void doubt() { doubtful_ = true; }
 
     /// What is in the journal; of a damaged one, what can still be read.
     Result<Salvage> look();
@@ -35,10 +49,13 @@ public:
     Result<> decide(Decision decision, std::uint32_t uid, std::int64_t pid);
 
 private:
+    Result<Records*> open();
     std::unexpected<Error> put_aside(const Error& damage) const;
 
     std::string directory_;
     std::optional<Records> records_;
+    int users_ = 0;
+    bool doubtful_ = false;
 };
 
 }  // namespace kubexm::hands

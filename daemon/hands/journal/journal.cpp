@@ -1,20 +1,37 @@
 #include "daemon/hands/journal/journal.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "daemon/hands/journal/audit.hpp"
 #include "daemon/hands/journal/impl.hpp"
 #include "daemon/hands/journal/integrity.hpp"
+#include "daemon/hands/journal/kept_content.hpp"
 #include "daemon/hands/journal/rows.hpp"
 #include "daemon/hands/journal/schema.hpp"
 #include "daemon/hands/journal/set_aside.hpp"
 #include "daemon/hands/journal/store.hpp"
+#include "daemon/hands/journal/vault.hpp"
 
 namespace kubexm::hands {
 
 using namespace journal;
 
 namespace {
+
+/// A journal that somebody removed takes the meaning of what is in the vault along. A fresh one
+/// would let go of it.
+Result<> not_lost(const Directory& directory) {
+    auto content = has_content(directory);
+    if (!content) return std::unexpected(content.error());
+    if (!*content) return {};
+    return fail(Code::corrupt,
+                fmt::format("{} is missing, but {} has content of files that it named: put it back "
+                            "and restart kubexm-hands, or begin anew with kubexmctl journal "
+                            "discard",
+                            directory.path_of(kDatabaseFile), directory.path_of(kVaultDirectory)));
+}
 
 /// A fresh journal, unless there was one that somebody has to decide about.
 Result<> create_if_new(const Directory& directory) {
@@ -28,6 +45,7 @@ Result<> create_if_new(const Directory& directory) {
                                        ": the journal was damaged and set aside; decide with "
                                        "kubexmctl journal show, restore or discard");
     }
+    if (auto good = not_lost(directory); !good) return good;
     return create_database(directory, [](const sqlite::Database&) { return Result<>(); });
 }
 

@@ -31,9 +31,9 @@ public:
     };
 
     /// Opens or makes `directory`/journal.db. Checks integrity and the audit chain first: corrupt,
-    /// with what was found, where either does not hold, and where a journal that was set aside
-    /// (salvage.hpp) waits for a decision. conflict: another process has it open. invalid: a newer
-    /// program wrote it.
+    /// with what was found, where either does not hold, where a journal that was set aside
+    /// (salvage.hpp) waits for a decision, and where the vault has content but there is no journal.
+    /// conflict: another process has it open. invalid: a newer program wrote it.
     static Result<Journal> open(const std::string& directory, const Limits& limits);
     Journal(Journal&&) noexcept;
     Journal& operator=(Journal&&) noexcept;
@@ -47,13 +47,16 @@ public:
     /// Takes a plan in, running, with all steps pending; the times are the journal's own.
     /// conflict: the id was seen before, or another plan is running.
     Result<> begin(const PlanRecord& plan, std::uint32_t steps);
+    /// Whether no plan of this id was ever taken in. conflict: one was.
+    Result<> is_new(std::string_view id);
     /// The one plan that is running, if any.
     Result<std::optional<PlanRecord>> running();
     Result<PlanRecord> plan(std::string_view id);
     /// Newest first.
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);
+    /// `counts`: whether a failure is one of a row, see below.
     Result<> set_plan_state(std::string_view id, PlanState state, bool undoing,
-                            std::string_view error);
+                            std::string_view error, bool counts = true);
     /// Failures in a row of plans with this hash and this error, and when the last one was. A plan
     /// that succeeds, or fails another way, ends the row; one that is cancelled does not. Failures
     /// of undoing are a row of their own.

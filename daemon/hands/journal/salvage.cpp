@@ -7,6 +7,7 @@
 
 #include "daemon/hands/journal/audit.hpp"
 #include "daemon/hands/journal/journal.hpp"
+#include "daemon/hands/journal/kept_content.hpp"
 #include "daemon/hands/journal/lock.hpp"
 #include "daemon/hands/journal/remains.hpp"
 #include "daemon/hands/journal/rows.hpp"
@@ -88,6 +89,17 @@ Result<std::string> waiting_one(const Directory& directory) {
     return fail(Code::not_found, directory.path() + ": no damaged journal waits for a decision");
 }
 
+/// Also a journal that is lost altogether, which has no name.
+Result<std::string> to_discard(const Directory& directory) {
+    auto there = directory.has(kDatabaseFile);
+    if (!there) return std::unexpected(there.error());
+    auto file = waiting_one(directory);
+    if (file || *there) return file;
+    auto lost = has_content(directory);
+    if (!lost) return std::unexpected(lost.error());
+    return *lost ? Result<std::string>("") : file;
+}
+
 Result<> put_plan(const sqlite::Database& database, PlanRow row) {
     if (row.plan.state == PlanState::running) {
         row.plan.state = PlanState::failed;
@@ -153,6 +165,9 @@ Result<Salvage> restore(const std::string& directory, std::uint32_t uid, std::in
     if (!file) return std::unexpected(file.error());
     auto remains = read_remains(place->directory, *file);
     if (!remains) return std::unexpected(remains.error());
+    if (auto kept = keep_content(place->directory, content_beside(*file)); !kept) {
+        return std::unexpected(kept.error());
+    }
     const std::string detail = fmt::format("from {}: {} entries of the ledger, {} plans", *file,
                                            remains->ledger.size(), remains->plans.size());
     auto made = succeed(place->directory, *remains, {uid, pid, "journal restored", detail});
@@ -163,9 +178,12 @@ Result<Salvage> restore(const std::string& directory, std::uint32_t uid, std::in
 Result<> discard(const std::string& directory, std::uint32_t uid, std::int64_t pid) {
     auto place = Place::take(directory);
     if (!place) return std::unexpected(place.error());
-    auto file = waiting_one(place->directory);
+    auto file = to_discard(place->directory);
     if (!file) return std::unexpected(file.error());
-    return succeed(place->directory, {}, {uid, pid, "journal discarded", *file + " is kept"});
+    const std::string content = content_beside(*file);
+    if (auto kept = keep_content(place->directory, content); !kept) return kept;
+    const std::string detail = fmt::format("kept are {} and {}", *file, content);
+    return succeed(place->directory, {}, {uid, pid, "journal discarded", detail});
 }
 
 }  // namespace kubexm::hands

@@ -13,9 +13,9 @@ namespace kubexm::hands {
 // What happens with a damaged journal. The hands put it aside, say so, and change nothing on the
 // host until a person has decided: while a journal that was set aside has no successor,
 // Journal::open() is `corrupt`. Deciding makes the successor; the damaged file stays where it is,
-// whatever was decided. These functions hold the lock of the journal while they work (conflict:
-// another process, or a Journal of this one, has it). Like the Journal's, their errors leave
-// everything as it was.
+// and the vault's content beside it as content.corrupt-<n>, whatever was decided. These functions
+// hold the lock of the journal while they work (conflict: another process, or a Journal of this
+// one, has it). Like the Journal's, their errors leave everything as it was.
 
 /// Renames `directory`/journal.db, with what SQLite keeps beside it, to journal.db.corrupt-<n>,
 /// durably, and returns that name. not_found: there is no journal.
@@ -41,8 +41,9 @@ Result<Salvage> salvage(const std::string& directory, const std::string& file);
 /// more how far it came. The audit begins anew, with who decided this. not_found: none waits.
 Result<Salvage> restore(const std::string& directory, std::uint32_t uid, std::int64_t pid);
 
-/// Begins with an empty journal: what we put on the host is nobody's from now on. The audit begins
-/// with who decided this. not_found: none waits.
+/// Begins with an empty journal, also where it is lost altogether (then content.corrupt-0): what we
+/// put on the host is nobody's from now on. The audit begins with who decided this. not_found: none
+/// waits, and none is lost.
 Result<> discard(const std::string& directory, std::uint32_t uid, std::int64_t pid);
 
 }  // namespace kubexm::hands

@@ -9,6 +9,7 @@
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/hands/journal/store.hpp"
+#include "daemon/hands/journal/vault.hpp"
 
 namespace kubexm::hands::journal {
 
@@ -81,6 +82,10 @@ Result<std::optional<std::string>> waiting_file(const Directory& directory) {
     if (!files) return std::unexpected(files.error());
     if (files->empty()) return std::nullopt;
     return files->front();
+}
+
+std::string content_beside(const std::string& file) {
+    return fmt::format("{}.corrupt-{}", kVaultDirectory, number_of(file).value_or(0));
 }
 
 Result<std::string> move_aside(const Directory& directory) {

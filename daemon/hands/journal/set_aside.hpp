@@ -19,4 +19,7 @@ Result<std::string> move_aside(const Directory& directory);
 /// The newest of them where there is no journal in its place: somebody has to decide.
 Result<std::optional<std::string>> waiting_file(const Directory& directory);
 
+/// The name for the vault's content as it was with such a journal.
+std::string content_beside(const std::string& file);
+
 }  // namespace kubexm::hands::journal

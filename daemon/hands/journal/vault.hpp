@@ -13,6 +13,8 @@
 
 namespace kubexm::hands {
 
+inline constexpr const char* kVaultDirectory = "content";  // beside the journal
+
 /// The bytes that the journal names by digest: content of data and secret files, and of files that
 /// were there before us. Files named by their SHA-256 in a root-only directory (0700, files 0600),
 /// each written whole and durably or not at all. One thread, and one process: that which has the

@@ -22,7 +22,7 @@ void Service::answer(Session& session, const wire::Hello& hello) {
 }
 
 void Service::answer(Session& session, const wire::Observe&) {
-    worker_.look([this, number = session.number(), running = current_end_ ? "" : current_plan_] {
+    look(session, [this, number = session.number(), running = current_end_ ? "" : current_plan_] {
         wire::Observation seen;
         for (const std::string& name : executor_.allowed().units) {
             auto unit = executor_.unit(name);
@@ -38,13 +38,13 @@ void Service::answer(Session& session, const wire::Observe&) {
 }
 
 void Service::answer(Session& session, wire::Preview request) {
-    worker_.look([this, number = session.number(), caller = caller_of(session),
-                  plan = std::move(request.plan)] {
+    look(session, [this, number = session.number(), caller = caller_of(session),
+                   plan = std::move(request.plan)] {
         if (auto good = executor_.check(plan, caller); !good) {
             return tell(number, refused(good.error()));
         }
         for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
-            auto seen = executor_.foresee(plan.steps[i]);
+            auto seen = executor_.foresee(plan.steps[i], caller);
             if (!seen) return tell(number, refused(seen.error()));
             tell(number, wire::StepPreview{i, seen->holds, model::text_of(plan.steps[i]),
                                            std::move(seen->diff)});
@@ -57,28 +57,32 @@ void Service::answer(Session& session, wire::Apply request, std::vector<Fd> desc
     if (descriptors.size() != request.contents.size()) {
         return refuse(session, {Code::invalid, "as many descriptors as contents must come along"});
     }
-    std::vector<Content> contents;
-    contents.reserve(descriptors.size());
+    if (!begins_offer(session)) return;
+    auto contents = std::make_shared<std::vector<Content>>();
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
-        contents.push_back({std::move(request.contents[i]), std::move(descriptors[i])});
+        contents->push_back({std::move(request.contents[i]), std::move(descriptors[i])});
     }
     const Asker asker{session.number(), caller_of(session)};
-    auto accept = [this, asker, plan = request.plan, contents = std::move(contents)]() mutable {
-        return executor_.accept(plan, contents, asker.caller);
+    auto accept = [this, asker, plan = request.plan, contents] {
+        return executor_.accept(plan, *contents, asker.caller);
     };
-    if (!request.replace) return queue_plan(asker, false, std::move(accept));
-    // No plan stops for one that is refused.
-    worker_.look(
-        [this, asker, plan = std::move(request.plan), accept = std::move(accept)]() mutable {
-            auto good = executor_.check(plan, asker.caller);
-            if (!good) return tell(asker.session, refused(good.error()));
-            queue_plan(asker, true, std::move(accept));
-        });
+    if (!request.replace) {
+        queue_plan(asker, false, std::move(accept));
+        return;
+    }
+    auto check = [this, asker, plan = std::move(request.plan), contents] {
+        return executor_.acceptable(plan, *contents, asker.caller);
+    };
+    replace_plan(asker, std::move(check), std::move(accept));
 }
 
 void Service::answer(Session& session, const wire::Undo& request) {
+    if (!begins_offer(session)) return;
     const Asker asker{session.number(), caller_of(session)};
-    queue_plan(asker, true, [this, asker, request] {
+    auto check = [this, asker, request] {
+        return executor_.undo_acceptable(request.id, request.owner, asker.caller);
+    };
+    replace_plan(asker, std::move(check), [this, asker, request] {
         return executor_.accept_undo(request.id, request.owner, asker.caller);
     });
 }
@@ -90,7 +94,7 @@ void Service::answer(Session& session, const wire::Follow& request) {
         session.following = request.plan_id;
         return;
     }
-    worker_.look([this, number = session.number(), id = request.plan_id] {
+    look(session, [this, number = session.number(), id = request.plan_id] {
         auto record = executor_.plan(id);
         if (!record) return tell(number, refused(record.error()));
         for (wire::StepEvent& event : events_of(*record)) tell(number, std::move(event));
@@ -103,16 +107,15 @@ void Service::answer(Session& session, const wire::Follow& request) {
 }
 
 void Service::answer(Session& session, const wire::Cancel& request) {
-    if (request.plan_id != current_plan_ || current_end_) {
-        return session.send(
-            refused({Code::not_found, fmt::format("plan {} does not run", request.plan_id)}));
+    if (!worker_.stop_plan(request.plan_id)) {
+        return refuse(session,
+                      {Code::not_found, fmt::format("plan {} does not run", request.plan_id)});
     }
-    worker_.stop_plan();
     session.send(wire::Accepted{request.plan_id});
 }
 
 void Service::answer(Session& session, const wire::History& request) {
-    worker_.look([this, number = session.number(), limit = request.limit] {
+    look(session, [this, number = session.number(), limit = request.limit] {
         auto records = executor_.history(limit);
         if (!records) return tell(number, refused(records.error()));
         for (const PlanRecord& record : *records) tell(number, summary_of(record));
@@ -122,7 +125,7 @@ void Service::answer(Session& session, const wire::History& request) {
 
 /// A person looks at the journal, or decides about a damaged one.
 void Service::answer(Session& session, const wire::Journal& request) {
-    worker_.look([this, number = session.number(), caller = caller_of(session), request] {
+    look(session, [this, number = session.number(), caller = caller_of(session), request] {
         if (request.action != wire::JournalAction::show) {
             const bool restore = request.action == wire::JournalAction::restore;
             auto decided = executor_.decide(

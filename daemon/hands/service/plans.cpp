@@ -20,43 +20,48 @@ constexpr std::chrono::milliseconds kSlowestRetry = 60s;
 /// has the journal do not.
 bool may_pass(Code code) { return code != Code::corrupt && code != Code::conflict; }
 
-Stop cancelled(const Stop& stop) {
-    std::stop_source now;
-    now.request_stop();
-    return {now.get_token(), stop.leave};
-}
-
 }  // namespace
 
-/// Any thread. A plan waits for the one that runs; with `replace` that one stops at its next step.
-void Service::queue_plan(const Asker& asker, bool replace, Accept accept) {
-    if (replace) worker_.stop_plan();
-    const bool queued = worker_.plan([this, number = asker.session, replace,
-                                      accept = std::move(accept)](const Stop& stop) mutable {
-        auto ready = go_on(replace ? cancelled(stop) : stop);
-        auto record = ready ? accept() : std::unexpected(ready.error());
-        if (!record) return tell(number, refused(record.error()));
-        log_accepted(*record);
-        begin_events(record->id);
-        tell(number, wire::Accepted{record->id});
-        std::ignore = carry_out(*record, stop);  // those who follow are told
-    });
-    if (queued) return;
-    const Error full{Code::exhausted, "too many plans wait already: try again later"};
-    executor_.note_refusal(asker.caller, full.what);
-    tell(asker.session, refused(full));
+/// Any thread. A plan waits for the one that runs. False: there was no room, and the asker knows.
+bool Service::queue_plan(const Asker& asker, bool replace, Accept accept) {
+    const bool queued = worker_.plan(
+        asker.caller.uid, [this, asker, replace, accept = std::move(accept)]() mutable {
+            auto ready = go_on(replace);
+            auto record = ready ? accept() : std::unexpected(ready.error());
+            if (!record) return end_offer(asker, refused(record.error()));
+            const Stop stop = worker_.begin_plan(record->id);  // it can be cancelled once accepted
+            log_accepted(*record);
+            begin_events(record->id);
+            end_offer(asker, wire::Accepted{record->id});
+            std::ignore = carry_out(*record, stop);  // those who follow are told
+        });
+    if (queued) return true;
+    turn_down(asker, {Code::exhausted, "too many plans wait already: try again later"});
+    return false;
+}
+
+/// A plan takes the place of the one that runs, which stops at its next step: not for one that is
+/// refused, nor for one that finds no room. On the worker's thread, where no other plan can begin
+/// meanwhile and be stopped instead.
+void Service::replace_plan(const Asker& asker, Check check, Accept accept) {
+    auto checked = [this, asker, check = std::move(check), accept = std::move(accept)]() mutable {
+        if (auto good = check(); !good) return end_offer(asker, refused(good.error()));
+        if (queue_plan(asker, true, std::move(accept))) worker_.stop_plan();
+    };
+    if (worker_.look(asker.caller.uid, std::move(checked))) return;
+    turn_down(asker, too_many_of(asker.caller));
 }
 
 void Service::recover() {
-    worker_.plan([this](const Stop& stop) {
-        auto outcome = go_on(stop);
+    worker_.plan(0, [this] {
+        auto outcome = go_on(false);
         if (outcome) loop_.post([this] { on_health({}); });
     });
 }
 
 /// Worker thread. Ends the plan that a crash or a fault of the journal interrupted, if there is
-/// one.
-Result<> Service::go_on(const Stop& stop) {
+/// one: at its next step where another takes its place.
+Result<> Service::go_on(bool replaced) {
     auto record = executor_.interrupted();
     if (!record) {
         loop_.post([this, fault = record.error()] { on_health(std::unexpected(fault)); });
@@ -66,6 +71,8 @@ Result<> Service::go_on(const Stop& stop) {
     if (!plan) return {};
     log_resumed(*plan);
     begin_events(plan->id);
+    const Stop stop = worker_.begin_plan(plan->id);
+    if (replaced) worker_.stop_plan();
     return carry_out(*plan, stop);
 }
 

@@ -1,11 +1,18 @@
 #include "daemon/hands/service/replies.hpp"
 
+#include <fmt/format.h>
+
 #include "daemon/hands/journal/names.hpp"
 
 namespace kubexm::hands {
 
 wire::Refused refused(const Error& error) {
     return {std::string(to_string(error.code)), error.what};
+}
+
+Error too_many_of(Caller caller) {
+    return {Code::exhausted,
+            fmt::format("too many requests of user {} wait already: try again later", caller.uid)};
 }
 
 wire::StepEvent event_of(const Report& report) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "daemon/hands/executor/refusals.hpp"
 #include "daemon/hands/executor/runner.hpp"
 #include "daemon/hands/journal/records.hpp"
 #include "daemon/hands/journal/salvage.hpp"
@@ -10,6 +11,8 @@ namespace kubexm::hands {
 // What we know, in the words of the wire. Pure.
 
 wire::Refused refused(const Error& error);
+/// Why a request of this user finds no room.
+Error too_many_of(Caller caller);
 wire::StepEvent event_of(const Report& report);
 wire::PlanSummary summary_of(const PlanRecord& record);
 wire::JournalEntry entry_of(const LedgerEntry& entry);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <tuple>
 
 #include "daemon/base/memory.hpp"
@@ -16,7 +17,10 @@ namespace kubexm::hands {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::ptrdiff_t kMaxSessionsOfUser = 16;
+constexpr std::chrono::milliseconds kRest = 1s;
 
 }  // namespace
 
@@ -29,6 +33,10 @@ Service::Service(Loop& loop, Worker& worker, Executor& executor, Options options
 
 Result<> Service::listen(Fd socket) {
     socket_ = std::move(socket);
+    return hear_connections();
+}
+
+Result<> Service::hear_connections() {
     auto source =
         loop_.on_io(socket_.get(), EPOLLIN, [this](std::uint32_t) { accept_connection(); });
     if (!source) return std::unexpected(source.error());
@@ -38,6 +46,7 @@ Result<> Service::listen(Fd socket) {
 
 void Service::accept_connection() {
     Fd connection{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    if (!connection && (errno == EMFILE || errno == ENFILE)) return rest();
     if (!connection) return;
     wire::Channel channel(std::move(connection));
     auto peer = channel.peer();
@@ -60,6 +69,16 @@ void Service::accept_connection() {
     if (started) sessions_[number] = std::move(session);
 }
 
+/// Without a free descriptor the connection stays in the kernel, and the loop would be told of it
+/// again and again.
+void Service::rest() {
+    source_.reset();
+    auto later = loop_.after(kRest, [this] {
+        if (!hear_connections()) rest();
+    });
+    if (later) rest_ = *std::move(later);
+}
+
 /// The connections of one user, however many and idle, do not keep others out, least of all root.
 void Service::turn_away(wire::Channel channel, const wire::Peer& peer) {
     const Error why{Code::exhausted, fmt::format("user {} has {} connections already", peer.uid,
@@ -68,10 +87,48 @@ void Service::turn_away(wire::Channel channel, const wire::Peer& peer) {
     std::ignore = channel.send(pack(refused(why)), {}, std::chrono::steady_clock::now());
 }
 
-/// In the audit, even where the worker has too much to do to be asked now: then with the next.
+/// Any thread. In the audit soon: one look is enough for all that wait, however many there are.
 void Service::write_down(Caller caller, const Error& refusal) {
     executor_.note_refusal(caller, refusal.what);
-    worker_.look([this] { executor_.write_refusals(); });
+    if (writes_down_.exchange(true)) return;
+    const bool queued = worker_.look(0, [this] {
+        writes_down_ = false;
+        executor_.write_refusals();
+    });
+    if (!queued) writes_down_ = false;
+}
+
+void Service::look(Session& session, Worker::Look look) {
+    const Caller caller = caller_of(session);
+    if (worker_.look(caller.uid, std::move(look))) return;
+    refuse(session, too_many_of(caller));
+}
+
+/// One at a time: what comes along with a plan waits with it.
+bool Service::begins_offer(Session& session) {
+    if (session.offering) {
+        refuse(session, {Code::exhausted,
+                         "the answer to your last plan is still to come: wait "
+                         "for it, or use another connection"});
+        return false;
+    }
+    return session.offering = true;
+}
+
+/// Any thread.
+void Service::end_offer(const Asker& asker, wire::Reply reply) {
+    loop_.post([this, number = asker.session, reply = std::move(reply)] {
+        Session* session = find(number);
+        if (session == nullptr) return;
+        session->offering = false;
+        session->send(reply);
+    });
+}
+
+/// Any thread.
+void Service::turn_down(const Asker& asker, const Error& why) {
+    write_down(asker.caller, why);
+    end_offer(asker, refused(why));
 }
 
 void Service::refuse(Session& session, const Error& why) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,7 +37,9 @@ public:
     void recover();
 
 private:
+    Result<> hear_connections();
     void accept_connection();
+    void rest();
     void turn_away(wire::Channel channel, const wire::Peer& peer);
     void on_request(Session& session, wire::Request request, std::vector<Fd> descriptors);
     void answer(Session& session, const wire::Hello& hello);
@@ -56,11 +59,17 @@ private:
         Caller caller;
     };
     using Accept = std::move_only_function<Result<PlanRecord>()>;
-    void queue_plan(const Asker& asker, bool replace, Accept accept);
-    Result<> go_on(const Stop& stop);
+    bool queue_plan(const Asker& asker, bool replace, Accept accept);
+    using Check = std::move_only_function<Result<>()>;
+    void replace_plan(const Asker& asker, Check check, Accept accept);
+    Result<> go_on(bool replaced);
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
     void begin_events(const std::string& plan_id);
 
+    void look(Session& session, Worker::Look look);
+    bool begins_offer(Session& session);
+    void end_offer(const Asker& asker, wire::Reply reply);
+    void turn_down(const Asker& asker, const Error& why);
     void write_down(Caller caller, const Error& refusal);
     void refuse(Session& session, const Error& why);
 
@@ -79,6 +88,8 @@ private:
     Options options_;
     Fd socket_;
     Loop::Handle source_;
+    Loop::Handle rest_;
+    std::atomic<bool> writes_down_ = false;  // a look for the refusals that wait is queued
     std::uint64_t next_session_ = 1;
     std::map<std::uint64_t, std::unique_ptr<Session>> sessions_;
     std::string current_plan_;                     // running, or the last that ran

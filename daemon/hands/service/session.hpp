@@ -28,6 +28,7 @@ public:
     const wire::Peer& peer() const { return peer_; }
     std::uint64_t number() const { return number_; }
     bool greeted = false;
+    bool offering = false;  // a plan, of which we have not yet said whether it is accepted
     std::string following;  // id of the plan whose events go here
 
 private:

@@ -12,6 +12,12 @@ namespace {
 
 using nlohmann::json;
 
+// We wrote it, and the host it tells of may have more than a stranger may send us: an extended
+// attribute of 64 KiB in hexadecimal, thousands of names.
+constexpr codec::Limits kLedgerLimits{.string = std::size_t{128} * 1024, .list = 10000};
+constexpr JsonLimits kLedgerJson{
+    .max_bytes = std::size_t{4} << 20U, .max_depth = 6, .max_values = 21000};
+
 // Names, targets and values of a host are bytes and need not be UTF-8, which JSON has to be. Such a
 // string is written as {"hex": ...}: no struct of an image has this one member alone.
 constexpr const char* kHex = "hex";
@@ -59,12 +65,12 @@ std::string to_json(const Image& image) {
 }
 
 Result<Image> image_from_json(std::string_view text) {
-    const JsonLimits limits{.max_bytes = std::size_t{1} << 20U, .max_depth = 6, .max_values = 5000};
-    auto document = parse_json(text, limits);
+    auto document = parse_json(text, kLedgerJson);
     if (!document) return fail(Code::corrupt, "pre-image in the ledger: " + document.error().what);
     if (auto done = show_bytes(*document); !done) return std::unexpected(done.error());
     Image image;
-    if (auto done = codec::decode(*document, image, "pre-image in the ledger"); !done) {
+    if (auto done = codec::decode(*document, image, {"pre-image in the ledger", kLedgerLimits});
+        !done) {
         return fail(Code::corrupt, done.error().what);
     }
     return image;

@@ -13,7 +13,7 @@ Result<Message> unpack(std::string_view frame, const char* what) {
     auto document = parse_json(frame, limits);
     if (!document) return during(what, document.error());
     Message message;
-    if (auto done = codec::decode(*document, message, what); !done) {
+    if (auto done = codec::decode(*document, message, {what}); !done) {
         return std::unexpected(done.error());
     }
     return message;

@@ -152,6 +152,16 @@ TEST_F(JournalTest, SuccessEndsTheRowAndCancellingDoesNot) {
     EXPECT_EQ(journal().failures("h", "disk")->count, 0U);
 }
 
+TEST_F(JournalTest, AFailureThatDoesNotCountChangesNoRow) {
+    run("p1", "h", PlanState::failed, "disk");
+    ASSERT_OK(journal().begin(plan_named("p2", "h"), 1));
+    ASSERT_OK(journal().set_plan_state("p2", PlanState::failed, false, "full", false));
+    EXPECT_EQ(journal().plan("p2")->state, PlanState::failed);
+    EXPECT_EQ(journal().plan("p2")->failures, 0U);
+    EXPECT_EQ(journal().failures("h", "disk")->count, 1U);
+    EXPECT_EQ(journal().failures("h", "full")->count, 0U);
+}
+
 TEST_F(JournalTest, AFailingUndoDoesNotHideTheFailuresOfThePlan) {
     for (const char* id : {"p1", "p2", "p3"}) {
         run(id, "h", PlanState::failed, "disk");

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "daemon/base/error.hpp"
+#include "daemon/hands/journal/journal.hpp"
+
+namespace kubexm::hands {
+
+/// Whether a failure says something about the plan. A full disk and a host that does not answer
+/// pass by themselves, and the same plan may well succeed then.
+bool is_strike(const Error& error);
+
+/// How long nobody but root may try again what failed the same way too often, in seconds. None
+/// where the clock was set back since: nobody knows how long ago it was. Pure.
+std::int64_t seconds_to_wait(const Journal::Failures& failures, std::int64_t now);
+
+/// conflict: the work with this hash, in this direction, failed the same way too often within the
+/// hour.
+Result<> not_given_up(Journal& journal, const std::string& hash, bool undoing);
+
+}  // namespace kubexm::hands

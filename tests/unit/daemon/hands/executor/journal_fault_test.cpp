@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "../journal/fault_vfs.hpp"
+#include "executor_host.hpp"
+
+namespace kubexm::hands {
+namespace {
+
+class JournalFault : public ExecutorHost {
+protected:
+    /// Carries out while the journal's nth write fails. Whether there was one.
+    bool hit_at(int operation, FaultVfs::Fault fault, const PlanRecord& record) {
+        vfs_.arm({.fault = fault, .at = operation});
+        first_ = carried_out(record);
+        const bool hit = vfs_.was_hit();
+        vfs_.disarm();
+        return hit;
+    }
+    /// As the service goes on after a fault.
+    Result<PlanState> gone_on_with() {
+        auto left = executor.interrupted();
+        if (!left) return std::unexpected(left.error());
+        return *left ? carried_out(**left) : PlanState::done;
+    }
+
+    FaultVfs vfs_;
+    Result<PlanState> first_;
+};
+
+TEST_F(JournalFault, LeavesThePlanRunningAndItGoesOn) {
+    for (const auto fault : {FaultVfs::Fault::disk_full, FaultVfs::Fault::io_error}) {
+        bool hit = true;
+        for (int at = 1; hit; ++at) {
+            const std::string id = fmt::format("p{}-{}", static_cast<int>(fault), at);
+            auto record = executor.accept(link_plan(id, "/etc/" + id), {}, kFrontCaller);
+            ASSERT_THAT(record, IsOk());
+            hit = hit_at(at, fault, *record);
+            EXPECT_TRUE(!first_ || *first_ == PlanState::done) << id;
+            EXPECT_THAT(gone_on_with(), IsState(PlanState::done)) << id;
+            EXPECT_EQ(executor.plan(id)->state, PlanState::done) << id;
+        }
+    }
+}
+
+TEST_F(JournalFault, LeavesAnUndoRunningAndItGoesOn) {
+    bool hit = true;
+    for (int at = 1; hit; ++at) {
+        const std::string id = fmt::format("p{}", at);
+        ASSERT_THAT(applied(link_plan(id)), IsState(PlanState::done));
+        auto undo = executor.accept_undo("undo-" + id, "owner", kFrontCaller);
+        ASSERT_THAT(undo, IsOk());
+        hit = hit_at(at, FaultVfs::Fault::io_error, *undo);
+        ASSERT_THAT(gone_on_with(), IsOk()) << id;
+        EXPECT_EQ(executor.plan("undo-" + id)->state, PlanState::undone) << id;
+        EXPECT_FALSE(std::filesystem::is_symlink(scratch_.at("/etc/link"))) << id;
+    }
+}
+
+}  // namespace
+}  // namespace kubexm::hands
