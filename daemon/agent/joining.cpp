@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "daemon/agent/credentials.hpp"
 #include "daemon/base/digest.hpp"
@@ -29,6 +30,11 @@ Result<Fd> in_memory(std::string_view bytes) {
     }
     if (::lseek(file.get(), 0, SEEK_SET) != 0) return from_errno("seek", "content of a plan");
     return file;
+}
+
+std::optional<std::string> name_of_certificate(const kube::Access& access) {
+    if (access.server_name.empty()) return std::nullopt;
+    return access.server_name;
 }
 
 /// What the host cannot mend itself, with whom to ask.
@@ -116,7 +122,7 @@ Result<> Joining::hand_over(const kube::Access& access) {
                                .node_name = world_.facts.name,
                                .provider_id = provider_id_of(world_.facts.name),
                                .server = access.server,
-                               .server_name = access.server_name,
+                               .server_name = name_of_certificate(access),
                                .minor = *minor,
                                .ca_digest = sha256(access.ca),
                                .certificate_digest = sha256(pair.reveal()),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ struct NodeJoin {
     std::string node_name;
     std::string provider_id;
     std::string server;
-    std::string server_name;  // of its certificate, where that is another
-    std::uint32_t minor = 0;  // 34 for Kubernetes 1.34
+    std::optional<std::string> server_name;  // of its certificate, where that is another
+    std::uint32_t minor = 0;                 // 34 for Kubernetes 1.34
     std::string ca_digest;
     std::string certificate_digest;  // of certificate and key in one PEM
     std::string certificate_serial;

@@ -1,5 +1,6 @@
 """Root acts on the host beside kubexmd: what is there then decides, not what kubexmd remembers."""
 
+import json
 import os
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from testbed.assignment import assign, bootstrap_data, condition, is_ready, refe
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 JOURNAL = "/var/lib/kubexm-hands/journal.db"
-EXAMPLE = "/usr/share/doc/kubexm/examples/plan.json"  # its owner is `example`
+PLAN = {"id": "root-1", "owner": "root", "steps": [
+    {"type": "managed-block", "with": {"path": "/etc/hosts", "name": "root", "lines": ["10.0.0.1 api.example"]}}]}
 HANDS = ["kubexm-hands.socket", "kubexm-hands.service"]
 
 
@@ -36,12 +38,13 @@ def joins(host) -> int:
 def test_a_plan_of_root_does_not_unmake_a_node(joined):
     side, host = joined
     before = joins(host)
-    host.node.run(["kubexmctl", "apply", EXAMPLE])
+    host.node.write("/run/plan.json", json.dumps(PLAN))
+    host.node.run(["kubexmctl", "apply", "/run/plan.json"])
     side.cluster.kubectl("delete", "secret", assignment.SECRET)  # so that no other node could be made
     host.node.run(["systemctl", "restart", "kubexmd"])
     host.wait_for_phase("joined")
     assert joins(host) == before and condition(side, host)["status"] == "True"
-    host.node.run(["kubexmctl", "undo", "example"])
+    host.node.run(["kubexmctl", "undo", "root"])
 
 
 def test_a_host_that_root_took_back_is_free_for_the_machine_it_was_held_against(joined):

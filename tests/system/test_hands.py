@@ -171,6 +171,18 @@ def test_a_plan_survives_a_kill_of_the_hands(host):
     assert host.run(["systemctl", "is-active", "containerd"], check=False).stdout.strip() == "inactive"
 
 
+def carry_out(node, identity: str, *steps: dict, user: str | None = None):
+    """A plan that needs no content."""
+    node.write("/run/plan.json", plan(identity, *steps))
+    return node.run(["kubexmctl", "apply", "/run/plan.json"], check=False, user=user)
+
+
+def undo(node, owner: str = "test") -> str:
+    undone = node.run(["kubexmctl", "undo", owner], check=False)
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    return undone.stdout
+
+
 def forwarding(node) -> str:
     """Everything that the kernel changes when forwarding is set for the whole host, and its neighbours."""
     return node.run(["sh", "-c", "cd /proc/sys/net && grep -H . ipv4/ip_forward ipv4/conf/*/forwarding "
@@ -186,13 +198,58 @@ def test_forwarding_comes_back_for_every_interface(host):
         host.run(["sysctl", "-w", f"net/{family}/conf/odd.7/forwarding=1"])
     before = forwarding(host)
     assert "ipv4/conf/odd.7/forwarding:1" in before and "ipv4/conf/odd8/forwarding:0" in before, before
-    done = apply(host, plan("p1", *(step("sysctl", key=key, value="1")
-                                    for key in ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")[:len(families)])))
+    keys = ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"][:len(families)]
+    done = carry_out(host, "p1", *(step("sysctl", key=key, value="1") for key in keys))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ipv4/conf/odd8/forwarding:1" in forwarding(host), "the kernel did not set it for every interface"
-    undone = host.run(["kubexmctl", "undo", "test"], check=False)
-    assert undone.returncode == 0, undone.stdout + undone.stderr
+    undo(host)
     assert forwarding(host) == before
+
+
+def test_names_that_are_no_text_survive_in_a_claimed_directory(host):
+    host.run(["sh", "-c", r"mkdir /var/lib/kube-proxy && touch /var/lib/kube-proxy/$(printf 'caf\351')"])
+    done = carry_out(host, "p1", step("claim", path="/var/lib/kube-proxy"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    host.run(["sh", "-c", r"touch /var/lib/kube-proxy/$(printf 'new\377')"])
+    undo(host)
+    assert host.run(["ls", "--quoting-style=escape", "/var/lib/kube-proxy"]).stdout == "caf\\351\n"
+
+
+def test_a_claim_on_a_link_to_another_disk_leaves_it_and_the_undo_ends(host):
+    host.run(["sh", "-c", "mkdir /srv/pods && ln -s /srv/pods /var/log/pods"])
+    steps = [step("sysctl", key="net.ipv4.ip_forward", value="1"), step("claim", path="/var/log/pods")]
+    assert carry_out(host, "p1", *steps).returncode == 0
+    host.run(["touch", "/srv/pods/log"])
+    assert "/var/log/pods is left alone" in undo(host)
+    assert host.run(["readlink", "/var/log/pods"]).stdout.strip() == "/srv/pods"
+    assert host.run(["ls", "/srv/pods"]).stdout.strip() == "log"
+    assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "0", "older entries come back as well"
+
+
+def test_a_file_that_takes_days_to_read_holds_nobody_up(host):
+    host.run(["install", "-d", "-o", "kubexm", "/run/kubexm"])
+    host.run(["truncate", "-s", "1P", "/run/kubexm/x"], user="kubexm")
+    failed = carry_out(host, "p1", step("absent-path", path="/run/kubexm/x"), user="kubexm")
+    assert failed.returncode == 1
+    assert "kept for undo: move it away first" in failed.stdout + failed.stderr
+    after = carry_out(host, "p2", step("sysctl", key="net.ipv4.ip_forward", value="1"))
+    assert after.returncode == 0, after.stdout + after.stderr
+
+
+def test_a_service_that_fails_again_and_again_is_stopped_and_does_so_again_after_undo(host):
+    def state() -> str:
+        return host.run(["systemctl", "is-active", "kubelet"], check=False).stdout.strip()
+
+    host.write("/etc/systemd/system/kubelet.service",
+               "[Unit]\nStartLimitIntervalSec=0\n[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=600\n")
+    host.run(["systemctl", "daemon-reload"])
+    host.run(["systemctl", "start", "kubelet"])
+    waiting.until("the next try to be waited for", lambda: state() == "activating", 30)
+    done = carry_out(host, "p1", step("unit-state", name="kubelet.service", active=False, restart_key=""))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "done     " in done.stdout and state() == "inactive"
+    undo(host)
+    waiting.until("the next try to be waited for", lambda: state() == "activating", 30)
 
 
 def test_the_unit_is_as_hardened_as_promised(host):

@@ -1,5 +1,6 @@
 #include "daemon/hands/journal/kept_content.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -43,8 +44,9 @@ Result<> keep_content(const Directory& state, const std::string& name) {
         return from_errno("make directory", state.path_of(name));
     }
     for (const std::string& blob : *names) {
-        const std::string from = std::string(kVaultDirectory) + "/" + blob;
-        if (auto linked = link_new(state, from, name + "/" + blob); !linked) return linked;
+        auto linked = link_new(state, fmt::format("{}/{}", kVaultDirectory, blob),
+                               fmt::format("{}/{}", name, blob));
+        if (!linked) return linked;
     }
     auto kept = Directory::open(state.path_of(name));
     if (!kept) return std::unexpected(kept.error());

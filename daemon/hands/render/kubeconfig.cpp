@@ -30,8 +30,8 @@ void emit_cluster(YAML::Emitter& out, const model::Kubeconfig& kubeconfig) {
     out << "cluster" << YAML::BeginMap;
     out << "certificate-authority" << kClusterCa;
     out << "server" << YAML::DoubleQuoted << kubeconfig.server;
-    if (!kubeconfig.server_name.empty()) {
-        out << "tls-server-name" << YAML::DoubleQuoted << kubeconfig.server_name;
+    if (kubeconfig.server_name) {
+        out << "tls-server-name" << YAML::DoubleQuoted << *kubeconfig.server_name;
     }
     out << YAML::EndMap << YAML::EndMap << YAML::EndSeq;
 }
@@ -60,7 +60,9 @@ void emit_context(YAML::Emitter& out) {
 Result<std::string> content_of(const model::Kubeconfig& kubeconfig) {
     Validation validation;
     validation.text("server", kubeconfig.server, kServerUrl);
-    validation.optional_text("server_name", kubeconfig.server_name, kDnsName);
+    if (kubeconfig.server_name) {
+        validation.text("server_name", *kubeconfig.server_name, kDnsName);
+    }
     if (!validation.outcome()) return std::unexpected(validation.outcome().error());
     YAML::Emitter out;
     out << YAML::BeginMap;

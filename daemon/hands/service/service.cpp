@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::ptrdiff_t kMaxSessionsOfUser = 16;
-constexpr std::chrono::milliseconds kRest = 1s;
+constexpr std::chrono::milliseconds kHearLater = 1s;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ Result<> Service::hear_connections() {
 
 void Service::accept_connection() {
     Fd connection{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
-    if (!connection && (errno == EMFILE || errno == ENFILE)) return rest();
+    if (!connection && (errno == EMFILE || errno == ENFILE)) return hear_later();
     if (!connection) return;
     wire::Channel channel(std::move(connection));
     auto peer = channel.peer();
@@ -71,12 +71,12 @@ void Service::accept_connection() {
 
 /// Without a free descriptor the connection stays in the kernel, and the loop would be told of it
 /// again and again.
-void Service::rest() {
+void Service::hear_later() {
     source_.reset();
-    auto later = loop_.after(kRest, [this] {
-        if (!hear_connections()) rest();
+    auto later = loop_.after(kHearLater, [this] {
+        if (!hear_connections()) hear_later();
     });
-    if (later) rest_ = *std::move(later);
+    if (later) listen_again_ = *std::move(later);
 }
 
 /// The connections of one user, however many and idle, do not keep others out, least of all root.

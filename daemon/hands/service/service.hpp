@@ -39,7 +39,7 @@ public:
 private:
     Result<> hear_connections();
     void accept_connection();
-    void rest();
+    void hear_later();
     void turn_away(wire::Channel channel, const wire::Peer& peer);
     void on_request(Session& session, wire::Request request, std::vector<Fd> descriptors);
     void answer(Session& session, const wire::Hello& hello);
@@ -88,7 +88,7 @@ private:
     Options options_;
     Fd socket_;
     Loop::Handle source_;
-    Loop::Handle rest_;
+    Loop::Handle listen_again_;
     std::atomic<bool> writes_down_ = false;  // a look for the refusals that wait is queued
     std::uint64_t next_session_ = 1;
     std::map<std::uint64_t, std::unique_ptr<Session>> sessions_;

@@ -146,11 +146,10 @@ TEST(HostileText, WhiteSpaceAtAnEndIsRefused) {
 }
 
 TEST(HostileText, EmptyIsRefusedUnlessItMeansSomething) {
-    // kubelet chooses its address, a label or taint has no value, there is no such proxy, the
-    // server's certificate is for its own name.
+    // kubelet chooses its address, a label or taint has no value, there is no such proxy.
     const std::set<std::string> may_be_empty{
-        "node_ip",    "labels[0].value", "labels[1].value", "taints[0].value", "taints[1].value",
-        "http_proxy", "https_proxy",     "no_proxy",        "server_name"};
+        "node_ip",         "labels[0].value", "labels[1].value", "taints[0].value",
+        "taints[1].value", "http_proxy",      "https_proxy",     "no_proxy"};
     for (const Member& member : members()) {
         if (may_be_empty.contains(member.place)) {
             EXPECT_TRUE(member.with("")) << member.place;
