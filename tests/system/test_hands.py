@@ -161,8 +161,10 @@ def test_a_plan_survives_a_kill_of_the_hands(host):
     running = host.popen(["kubexmctl", "apply", "/run/plan.json", "--content", "/run/ca.crt"])
     gate.wait_at_gate(host)
     assert b"somebody" in host.read("/etc/hosts")
-    host.run(["kill", "-KILL", client.shown(host, "MainPID")])
+    killed = client.shown(host, "MainPID")
+    host.run(["kill", "-KILL", killed])
     running.wait(60)
+    gate.wait_picked_up(host, killed)
     assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "0"
     gate.open_gate(host)
     waiting.until("the plan's end", lambda: "done " in host.run(["kubexmctl", "history"], check=False).stdout, 120)

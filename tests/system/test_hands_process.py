@@ -8,7 +8,8 @@ import pytest
 from testbed import handswire, waiting
 from testbed.hands import client
 from testbed.hands.client import apply, plan, shown, until_logged
-from testbed.hands.gate import ALLOW_CAT, CAT, FORWARD, GATE, begin_plan_at_gate, forwarding, open_gate, state_of
+from testbed.hands.gate import (ALLOW_CAT, CAT, FORWARD, GATE, begin_plan_at_gate, forwarding, open_gate, state_of,
+                                wait_picked_up)
 from testbed.hands.plan import step
 
 ALLOW_TRUE = "allow:\n  executables: [/usr/bin/true]\n"
@@ -107,8 +108,8 @@ def test_ready_is_said_only_after_an_interrupted_plan_came_to_its_end(host):
     with handswire.connect(host) as wire:
         wire.hello()
         wire.send({"type": "follow", "plan_id": "p1"})  # at the first moment, before anything goes on
-        waiting.until("the next process", lambda: shown(host, "MainPID") not in ("0", killed)
-                      and shown(host, "StatusText") == "Plan p1 runs.", 60)
+        wait_picked_up(host, killed)
+        waiting.until("a status", lambda: shown(host, "StatusText").startswith("Plan p1"), 60)
         assert shown(host, "ActiveState") == "activating"
         open_gate(host)
         waiting.until("ready", lambda: shown(host, "ActiveState") == "active", 60)

@@ -5,7 +5,8 @@ from testbed.hands.client import offer, plan, shown
 from testbed.hands.plan import step
 
 GATE = "/run/gate"  # a pipe: who reads it waits until somebody writes
-CAT = step("transient-unit", name="kubexm-gate.service", argv=["/usr/bin/cat", GATE], timeout_seconds=240)
+GATE_UNIT = "kubexm-gate.service"
+CAT = step("transient-unit", name=GATE_UNIT, argv=["/usr/bin/cat", GATE], timeout_seconds=240)
 FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
 ALLOW_CAT = "allow:\n  executables: [/usr/bin/cat]\n"
 
@@ -19,8 +20,13 @@ def begin_plan_at_gate(node, identity: str) -> None:
 
 
 def wait_at_gate(node) -> None:
-    unit = "kubexm-gate.service"
-    waiting.until("the step at the gate", lambda: shown(node, "ActiveState", unit) == "activating", 120)
+    waiting.until("the step at the gate", lambda: shown(node, "ActiveState", GATE_UNIT) == "activating", 120)
+
+
+def wait_picked_up(node, killed: str) -> None:
+    """Until the process after the killed one waits at the gate: a step that ends before that is done once more."""
+    waiting.until("another process at the gate", lambda: shown(node, "MainPID") not in ("0", killed)
+                  and shown(node, "Refs", GATE_UNIT), 120, lambda: node.journal("-n", "30"))
 
 
 def open_gate(node) -> None:

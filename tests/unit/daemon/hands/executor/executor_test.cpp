@@ -40,11 +40,11 @@ TEST_F(ExecutorTest, FailsAPlanOfTheJournalThatNobodyCanRead) {
 /// The ledger holds no NUL, so undo could not read this value.
 TEST_F(ExecutorTest, ChangesNothingWhoseStateItCouldNotRemember) {
     const std::string before("1\0", 2);
-    const auto file = scratch_.at("/proc/sys/net/ipv4/ip_forward");
+    const auto file = scratch_.at("/proc/sys/net/core/somaxconn");
     std::filesystem::create_directories(file.parent_path());
     put(file, before);
-    executor.allow({.sysctls = {"net.ipv4.ip_forward"}});
-    EXPECT_THAT(applied({"p", "owner", {model::Sysctl{"net.ipv4.ip_forward", "0"}}}),
+    executor.allow({.sysctls = {"net.core.somaxconn"}});
+    EXPECT_THAT(applied({"p", "owner", {model::Sysctl{"net.core.somaxconn", "0"}}}),
                 IsState(PlanState::failed));
     EXPECT_THAT(executor.plan("p")->last_error, testing::HasSubstr("cannot be remembered"));
     EXPECT_EQ(content_of(file), before);
