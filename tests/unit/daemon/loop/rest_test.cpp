@@ -15,10 +15,13 @@ TEST(Rest, ComesOnceAfterTheLastThingThatWentOn) {
     Loop loop = make_loop();
     int rests = 0;
     Loop::Handle end;
-    Rest rest(loop, [&] {
-        ++rests;
-        end = must(loop.after(1ms, [&loop] { loop.stop(0); }));
-    }, 1s);
+    Rest rest(
+        loop,
+        [&] {
+            ++rests;
+            end = must(loop.after(1ms, [&loop] { loop.stop(0); }));
+        },
+        1s);
     rest.stir();
     rest.stir();
     const auto before = must(loop.after(500ms, [&] {
@@ -42,10 +45,13 @@ TEST(Rest, DoesNotComeByItself) {
 TEST(Rest, ComesAgainAfterTheNextThing) {
     Loop loop = make_loop();
     int rests = 0;
-    Rest rest(loop, [&] {
-        if (++rests == 2) return loop.stop(0);
-        rest.stir();
-    }, 1ms);
+    Rest rest(
+        loop,
+        [&] {
+            if (++rests == 2) return loop.stop(0);
+            rest.stir();
+        },
+        1ms);
     rest.stir();
     EXPECT_EQ(run(loop), 0);
     EXPECT_EQ(rests, 2);
