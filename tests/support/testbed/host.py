@@ -37,7 +37,7 @@ class Host:
         """What the user does on the host: one file and one command."""
         token = management.create_bootstrap_token(example.GROUPS)
         self.node.write("/etc/kubexm/bootstrap-kubeconfig", management.bootstrap_kubeconfig(token), 0o600)
-        self.node.run(["systemctl", "enable", "--now", "kubexm-hands.socket", "kubexmd"])
+        self.node.run(["systemctl", "enable", "--now", "kubexmd"])
 
     def status(self) -> dict:
         """What the local API says; empty while it does not answer."""
