@@ -27,9 +27,9 @@ void forget_what_came(Records& records) {
     std::ignore = forget_unused_content(records.journal, records.vault);
 }
 
-Result<> may_try(Journal& journal, const std::string& hash, bool undoing, Caller caller) {
+Result<> may_try(Journal& journal, const model::Plan& plan, Caller caller) {
     if (caller.uid == 0) return {};
-    return not_given_up(journal, hash, undoing);
+    return not_given_up(journal, model::hash_of(plan));
 }
 
 /// The journal and the ledger read a plan and its steps with limits that are narrower than the
@@ -99,7 +99,7 @@ Result<> Executor::acceptable(const model::Plan& plan, std::span<const Content> 
                               Caller caller) {
     return store_.use([&](Records& records) -> Result<> {
         if (auto good = check(plan, caller); !good) return good;
-        auto good = may_try(records.journal, model::hash_of(plan), false, caller);
+        auto good = may_try(records.journal, plan, caller);
         if (good) good = records.journal.is_new(plan.id);
         if (good) good = contents_fit(plan, contents);
         if (!good) return refuse(caller, good.error());
@@ -133,7 +133,6 @@ Result<> Executor::undo_acceptable(const std::string& id, const std::string& own
         }
         const model::Plan nothing{id, owner, {}};
         auto good = can_be_read_back(nothing);
-        if (good) good = may_try(records.journal, model::hash_of(nothing), true, caller);
         if (good) good = records.journal.is_new(id);
         if (!good) return refuse(caller, good.error());
         return {};

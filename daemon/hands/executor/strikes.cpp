@@ -24,11 +24,11 @@ std::int64_t seconds_to_wait(const Journal::Failures& failures, std::int64_t now
     return std::max<std::int64_t>(0, failures.last_at + kRearmSeconds - now);
 }
 
-Result<> not_given_up(Journal& journal, const std::string& hash, bool undoing) {
+Result<> not_given_up(Journal& journal, const std::string& hash) {
     auto past = journal.history(kPlansKept);
     if (!past) return std::unexpected(past.error());
     const auto last = std::find_if(past->begin(), past->end(), [&](const PlanRecord& record) {
-        return record.hash == hash && record.undoing == undoing && record.failures > 0;
+        return record.hash == hash && !record.undoing && record.failures > 0;
     });
     if (last == past->end()) return {};
     auto failures = journal.failures(hash, last->last_error);

@@ -16,8 +16,8 @@ bool is_strike(const Error& error);
 /// where the clock was set back since: nobody knows how long ago it was. Pure.
 std::int64_t seconds_to_wait(const Journal::Failures& failures, std::int64_t now);
 
-/// conflict: the work with this hash, in this direction, failed the same way too often within the
-/// hour.
-Result<> not_given_up(Journal& journal, const std::string& hash, bool undoing);
+/// conflict: the plan with this hash failed the same way too often within the hour. An undo is
+/// never given up: somebody waits for the host, and every try may take back more.
+Result<> not_given_up(Journal& journal, const std::string& hash);
 
 }  // namespace kubexm::hands
