@@ -35,7 +35,7 @@ public:
         std::vector<std::string> usages;
         std::function<std::string(const pki::Key&)> name;
         std::string advice;  // for a person, where the server does not know who asks
-        std::optional<std::chrono::seconds> lifetime{};
+        std::optional<std::chrono::seconds> lifetime;
     };
     using Done = std::move_only_function<void(Result<Credential>)>;
 

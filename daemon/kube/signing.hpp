@@ -21,7 +21,7 @@ struct SigningRequest {
     std::string signer;   // "kubernetes.io/kube-apiserver-client"
     std::string request;  // PKCS#10 in PEM
     std::vector<std::string> usages;
-    std::optional<std::chrono::seconds> lifetime{};  // that is wished; the signer may give less
+    std::optional<std::chrono::seconds> lifetime;  // that is wished; the signer may give less
 };
 
 nlohmann::json to_json(const SigningRequest& request);

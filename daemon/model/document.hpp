@@ -90,8 +90,8 @@ enum class KubeconfigUser { kubelet, kube_proxy };
 struct Kubeconfig {
     static constexpr std::string_view kType = "kubeconfig";
     KubeconfigUser user = KubeconfigUser::kubelet;
-    std::string server;                        // "https://10.0.0.1:6443"
-    std::optional<std::string> server_name{};  // of its certificate, where that is another
+    std::string server;                      // "https://10.0.0.1:6443"
+    std::optional<std::string> server_name;  // of its certificate, where that is another
 
     bool operator==(const Kubeconfig&) const = default;
     static void fields(auto& self, auto&& visit) {
