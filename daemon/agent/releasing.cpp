@@ -63,8 +63,9 @@ void Releasing::delete_node(const nlohmann::json& object) {
     if (node.machine_id != world_.facts.machine_id) return finish("");  // another machine's by now
     call_ = api_->remove(kube::node_path(world_.facts.name), kube::only_this_node(node),
                          [this, object](const kube::Answer<nlohmann::json>& answer) {
-                             if (answer || answer.error().error.code == Code::not_found)
+                             if (answer || answer.error().error.code == Code::not_found) {
                                  return finish("");
+                             }
                              const Error& error = answer.error().error;
                              leave_node(object, error.code == Code::denied
                                                     ? "this host may not delete it"
