@@ -25,7 +25,7 @@ WRITING = ["write", "pwrite64", "fsync", "fdatasync", "ftruncate", "renameat", "
 SQLITE = "disk I/O error"  # whatever the kernel said where it was asked to sync
 ERRORS = {"ENOSPC": f"No space left on device|database or disk is full|{SQLITE}", "EIO": f"Input/output error|{SQLITE}"}
 NOT_FILES = re.compile(r"<(anon_inode|socket|pipe):")
-FILE = r"/(etc|var|opt|run|proc|usr)/[^ :]+"
+FILE = r"/(etc|var|opt|run|proc|sys|usr)/[^ :]+"
 
 
 @pytest.fixture(scope="module")
