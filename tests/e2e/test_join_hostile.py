@@ -53,7 +53,7 @@ SECRETS = {
         lambda cluster: bootstrap_data(cluster, **{"ca.crt": another_authority()}),
         ["6443", "unable to get local issuer certificate", "Is the CA"]),
     "has a CA that is none": (
-        lambda cluster: bootstrap_data(cluster, **{"ca.crt": "garbage"}), ["6443", "CA certificate"]),
+        lambda cluster: bootstrap_data(cluster, **{"ca.crt": "garbage"}), ["CA in secret by-hand", "expected a certificate, found none"]),
     "has an unknown token": (
         lambda cluster: {"bootstrap-kubeconfig": changed(cluster, token=UNKNOWN_TOKEN)},
         ["certificatesigningrequests", "401", "Unauthorized", "Is the token"]),
