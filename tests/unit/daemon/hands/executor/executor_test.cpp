@@ -13,6 +13,7 @@ class ExecutorTest : public ExecutorHost {};
 /// The wire would take it: 24,000 values in 150 steps.
 model::Plan too_large() {
     std::vector<model::Step> steps;
+    steps.reserve(150);
     for (int i = 0; i < 150; ++i) {
         steps.emplace_back(model::ManagedBlock{"/etc/hosts", std::to_string(i),
                                                std::vector<std::string>(150, "x")});
@@ -31,9 +32,11 @@ TEST_F(ExecutorTest, FailsAPlanOfTheJournalThatNobodyCanRead) {
         ASSERT_THAT(journal, IsOk());
         ASSERT_THAT(journal->begin({.id = "odd", .owner = "o", .document = "{}"}, 1), IsOk());
     }
-    auto odd = executor.interrupted();
-    ASSERT_TRUE(odd && *odd);
-    EXPECT_THAT(carried_out(**odd), IsState(PlanState::failed));
+    const auto found = executor.interrupted();
+    ASSERT_THAT(found, IsOk());
+    const std::optional<PlanRecord>& odd = *found;
+    if (!odd) FAIL() << "nothing is interrupted";
+    EXPECT_THAT(carried_out(*odd), IsState(PlanState::failed));
     EXPECT_THAT(applied(link_plan("next")), IsState(PlanState::done));
 }
 

@@ -21,7 +21,8 @@ protected:
     Result<PlanState> gone_on_with() {
         auto left = executor.interrupted();
         if (!left) return std::unexpected(left.error());
-        return *left ? carried_out(**left) : PlanState::done;
+        const std::optional<PlanRecord>& plan = *left;
+        return plan ? carried_out(*plan) : PlanState::done;
     }
 
     FaultVfs vfs_;
