@@ -37,5 +37,5 @@ if(KUBEXM_SANITIZE)
 endif()
 
 if(KUBEXM_FUZZ)
-    add_compile_options(-fsanitize=fuzzer-no-link)  # the fuzzer follows coverage through our rooms
+    add_compile_options(-fsanitize=fuzzer-no-link)  # the fuzzer follows coverage through our modules
 endif()

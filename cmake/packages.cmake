@@ -1,4 +1,4 @@
-# Third-party code by the short names that rooms.txt uses: KUBEXM_PACKAGE_<name> = CMake targets.
+# Third-party code by the short names that modules.txt uses: KUBEXM_PACKAGE_<name> = CMake targets.
 # What is missing is named in one line, with the Debian and Fedora packages that bring it.
 
 function(kubexm_missing WHAT DEBIAN FEDORA)

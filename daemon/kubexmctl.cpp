@@ -1,4 +1,4 @@
-// kubexmctl: what a person asks of kubexmd and of the hands.
+// kubexmctl: what a person asks of kubexmd and of the executor.
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ public:
     CommandLine() {
         app_.set_version_flag("--version", fmt::format("kubexmctl {}", kVersion));
         app_.require_subcommand(1);
-        app_.add_option("--socket", socket_, "the socket of the hands")->capture_default_str();
+        app_.add_option("--socket", socket_, "the socket of the executor")->capture_default_str();
         app_.add_option("--api-socket", api_socket_, "the socket of kubexmd")
             ->capture_default_str();
         add_status_commands();
@@ -115,11 +115,11 @@ private:
     }
 
     CLI::App app_{
-        "Asks kubexmd how this host is, and kubexm-hands to show, carry out and take back "
+        "Asks kubexmd how this host is, and kubexm-executor to show, carry out and take back "
         "plans on it.",
         "kubexmctl"};
     Command chosen_;
-    std::string socket_ = "/run/kubexm-hands/hands.sock";
+    std::string socket_ = "/run/kubexm-executor/executor.sock";
     std::string api_socket_ = "/run/kubexm/kubexmd.sock";
     cli::Form form_ = cli::Form::text;
     std::string plan_;

@@ -1,4 +1,4 @@
-// kubexmd: decides what shall be on this host. Puts the rooms together and nothing else.
+// kubexmd: decides what shall be on this host. Puts the modules together and nothing else.
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 #include "daemon/base/options.hpp"
 #include "daemon/base/version.hpp"
 #include "daemon/config/config.hpp"
-#include "daemon/loop/rest.hpp"
+#include "daemon/loop/idle_timer.hpp"
 
 namespace {
 
@@ -56,21 +56,22 @@ std::string bootstrap_kubeconfig(const config::Config& settings) {
     return credentials == nullptr ? "" : fmt::format("{}/bootstrap-kubeconfig", credentials);
 }
 
-agent::Agent::Options options_of(const config::Config& settings, Rest& rest) {
-    return {.program = fmt::format("kubexmd {}", kVersion),
-            .version = std::string(kVersion),
-            .hands_socket = settings.hands.socket,
-            .state = settings.state,
-            .host_name = settings.host.name,
-            .space = settings.management.space,
-            .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
-            // Ready in any case: the hands may be busy with a step for minutes, or need a person.
-            .on_ready = [] { notify_systemd("READY=1"); },
-            .on_change =
-                [&rest](const model::Snapshot& snapshot) {
-                    rest.stir();
-                    say(snapshot);
-                }};
+agent::Agent::Options options_of(const config::Config& settings, IdleTimer& rest) {
+    return {
+        .program = fmt::format("kubexmd {}", kVersion),
+        .version = std::string(kVersion),
+        .executor_socket = settings.executor.socket,
+        .state = settings.state,
+        .host_name = settings.host.name,
+        .namespace_ = settings.management.namespace_,
+        .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
+        // Ready in any case: the executor may be busy with a step for minutes, or need a person.
+        .on_ready = [] { notify_systemd("READY=1"); },
+        .on_change =
+            [&rest](const model::Snapshot& snapshot) {
+                rest.touch();
+                say(snapshot);
+            }};
 }
 
 bool same_but_log(config::Config a, const config::Config& b) {
@@ -108,7 +109,7 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     if (!only) return std::unexpected(only.error());
     auto loop = Loop::create();
     if (!loop) return std::unexpected(loop.error());
-    Rest rest(*loop, give_back_memory);
+    IdleTimer rest(*loop, trim_memory);
     auto agent = agent::Agent::create(*loop, options_of(settings, rest));
     if (!agent) return std::unexpected(agent.error());
     auto stop = loop->on_signal(SIGTERM, [&loop] {

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxRequest = std::size_t{96} * 1024;  // a body of 64 KiB
 constexpr std::size_t kMaxUnread = std::size_t{1024} * 1024;
 constexpr auto kPatience = 10s;  // from one whole request to the next, however the bytes trickle
 
-/// The callback that hands bytes to Drogon's parser; trantor keeps it to derived classes.
+/// The callback that @EXECUTOR@ bytes to Drogon's parser; trantor keeps it to derived classes.
 struct Opened : TcpConnection {
     static const trantor::RecvMessageCallback& receiver(const TcpConnection& connection) {
         return connection.*&Opened::recvMsgCallback_;
@@ -34,35 +34,35 @@ struct Opened : TcpConnection {
 
 void Connections::on_change(const TcpConnectionPtr& connection) {
     if (connection->connected()) {
-        welcome(connection);
+        accept(connection);
         return;
     }
-    const auto guest = guests_.find(connection.get());
-    if (guest == guests_.end()) return;
-    connection->getLoop()->invalidateTimer(guest->second.patience);
-    guests_.erase(guest);
-    if (guests_.empty()) on_empty_();
+    const auto client = clients_.find(connection.get());
+    if (client == clients_.end()) return;
+    connection->getLoop()->invalidateTimer(client->second.idle_timeout);
+    clients_.erase(client);
+    if (clients_.empty()) on_empty_();
 }
 
-void Connections::welcome(const TcpConnectionPtr& connection) {
+void Connections::accept(const TcpConnectionPtr& connection) {
     const auto door = connection->localAddr().family();
     const auto same_door = [door](const auto& entry) {
         return entry.second.connection->localAddr().family() == door;
     };
-    if (closing_ || std::ranges::count_if(guests_, same_door) >= kMaxConnections) {
+    if (closing_ || std::ranges::count_if(clients_, same_door) >= kMaxConnections) {
         return connection->forceClose();
     }
-    Guest& guest = guests_[connection.get()];
-    guest.connection = connection;
-    restart_patience(guest);
+    Client& client = clients_[connection.get()];
+    client.connection = connection;
+    restart_patience(client);
     limit_bytes(connection);
 }
 
-void Connections::restart_patience(Guest& guest) {
-    auto* loop = guest.connection->getLoop();
-    loop->invalidateTimer(guest.patience);
-    const std::weak_ptr<TcpConnection> slow = guest.connection;
-    guest.patience = loop->runAfter(kPatience, [slow] {
+void Connections::restart_patience(Client& client) {
+    auto* loop = client.connection->getLoop();
+    loop->invalidateTimer(client.idle_timeout);
+    const std::weak_ptr<TcpConnection> slow = client.connection;
+    client.idle_timeout = loop->runAfter(kPatience, [slow] {
         if (auto connection = slow.lock()) connection->forceClose();
     });
 }
@@ -85,24 +85,24 @@ void Connections::limit_bytes(const TcpConnectionPtr& connection) {
 }
 
 bool Connections::exceeds_request(const TcpConnectionPtr& connection) const {
-    const auto guest = guests_.find(connection.get());
-    return guest == guests_.end() ||
-           connection->bytesReceived() - guest->second.received > kMaxRequest;
+    const auto client = clients_.find(connection.get());
+    return client == clients_.end() ||
+           connection->bytesReceived() - client->second.received > kMaxRequest;
 }
 
 void Connections::on_request(const TcpConnectionPtr& connection) {
-    const auto guest = guests_.find(connection.get());
-    if (guest == guests_.end()) return;
-    guest->second.received = connection->bytesReceived();
-    restart_patience(guest->second);
+    const auto client = clients_.find(connection.get());
+    if (client == clients_.end()) return;
+    client->second.received = connection->bytesReceived();
+    restart_patience(client->second);
 }
 
 void Connections::close() {
     closing_ = true;
-    if (guests_.empty()) return on_empty_();
-    std::vector<TcpConnectionPtr> leaving;  // who leaves at once changes the list under our hands
-    leaving.reserve(guests_.size());
-    for (const auto& [key, guest] : guests_) leaving.push_back(guest.connection);
+    if (clients_.empty()) return on_empty_();
+    std::vector<TcpConnectionPtr> leaving;  // who leaves at once changes the list meanwhile
+    leaving.reserve(clients_.size());
+    for (const auto& [key, client] : clients_) leaving.push_back(client.connection);
     for (const auto& connection : leaving) connection->shutdown();
 }
 

@@ -18,28 +18,28 @@ public:
     /// A connection came or went.
     void on_change(const trantor::TcpConnectionPtr& connection);
 
-    /// A request came in whole: its sender has earned another spell of our patience.
+    /// A request came in whole: its sender has earned another spell of our idle_timeout.
     void on_request(const trantor::TcpConnectionPtr& connection);
 
     /// Takes nobody new, and lets those who are here go when they have their answers.
     void close();
 
-    bool empty() const { return guests_.empty(); }
+    bool empty() const { return clients_.empty(); }
 
 private:
-    struct Guest {
+    struct Client {
         trantor::TcpConnectionPtr connection;
-        trantor::TimerId patience = 0;
+        trantor::TimerId idle_timeout = 0;
         std::size_t received = 0;  // up to the end of the last request
     };
 
-    void welcome(const trantor::TcpConnectionPtr& connection);
+    void accept(const trantor::TcpConnectionPtr& connection);
     void limit_bytes(const trantor::TcpConnectionPtr& connection);
-    void restart_patience(Guest& guest);
+    void restart_patience(Client& client);
     bool exceeds_request(const trantor::TcpConnectionPtr& connection) const;
 
     std::function<void()> on_empty_;
-    std::unordered_map<const trantor::TcpConnection*, Guest> guests_;
+    std::unordered_map<const trantor::TcpConnection*, Client> clients_;
     bool closing_ = false;
 };
 

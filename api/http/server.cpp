@@ -16,11 +16,11 @@
 #include <utility>
 
 #include "api/http/connections.hpp"
-#include "api/http/doorbell.hpp"
 #include "api/http/listeners.hpp"
+#include "api/http/wakeup.hpp"
 #include "api/routes/routes.hpp"
 #include "daemon/base/log.hpp"
-#include "daemon/base/pulse.hpp"
+#include "daemon/base/work_timer.hpp"
 
 namespace kubexm::http {
 
@@ -90,7 +90,7 @@ void silence_library() {
 /// Drogon's I/O thread, which answers.
 class Server::Impl {
 public:
-    Impl(Doorbell bell, std::array<Fd, 2> listeners, const Listen& listen, Source source)
+    Impl(WakeupFd bell, std::array<Fd, 2> listeners, const Listen& listen, Source source)
         : bell_(std::move(bell)),
           listeners_(std::move(listeners)),
           port_(port_of(listeners_.front())),
@@ -175,7 +175,7 @@ private:
 
     void wait_for_stop() {
         stop_.get_future().wait();
-        bell_.ring();
+        bell_.signal();
         drogon::app().getIOLoop(0)->queueInLoop([this] {
             draining_ = true;
             connections_.close();
@@ -184,13 +184,13 @@ private:
         drogon::app().quit();
     }
 
-    Doorbell bell_;
+    WakeupFd bell_;
     std::array<Fd, 2> listeners_;
     std::size_t taken_over_ = 0;
     std::uint16_t port_;
     std::string socket_;
     Source source_;
-    Pulse pulse_;
+    WorkTimer pulse_;
     bool draining_ = false;  // I/O thread
     Connections connections_{[this] { on_empty(); }};
     std::promise<void> listening_;
@@ -204,7 +204,7 @@ Result<std::unique_ptr<Server>> Server::start(const Listen& listen, Source sourc
     if (started.test()) {
         return fail(Code::invalid, "the API is served once a process, and was already");
     }
-    auto bell = Doorbell::create();
+    auto bell = WakeupFd::create();
     if (!bell) return std::unexpected(bell.error());
     auto tcp = listen_tcp(listen.address, listen.port);
     if (!tcp) return std::unexpected(tcp.error());

@@ -5,12 +5,12 @@
 #include <memory>
 #include <string>
 
-#include "daemon/agent/board.hpp"
-#include "daemon/agent/hands_talk.hpp"
+#include "daemon/agent/context.hpp"
+#include "daemon/agent/credential_store.hpp"
+#include "daemon/agent/executor_client.hpp"
 #include "daemon/agent/management.hpp"
 #include "daemon/agent/reconciler.hpp"
-#include "daemon/agent/store.hpp"
-#include "daemon/agent/world.hpp"
+#include "daemon/agent/status_store.hpp"
 
 namespace kubexm::agent {
 
@@ -18,16 +18,16 @@ namespace kubexm::agent {
 class Agent {
 public:
     struct Options {
-        std::string program;  // "kubexmd 0.1.0", as the hands are told
+        std::string program;  // "kubexmd 0.1.0", as the executor is told
         std::string version;
-        std::string hands_socket;
+        std::string executor_socket;
         std::string state;  // our directory
         std::string host_name;
-        std::string space;
+        std::string namespace_;
         std::string bootstrap_kubeconfig;
-        /// Told when the hands answer, and when they do not: nothing more is waited for.
+        /// Told when the executor answers, and when they do not: nothing more is waited for.
         std::function<void()> on_ready;
-        Board::Listener on_change;
+        StatusStore::Listener on_change;
     };
     static Result<std::unique_ptr<Agent>> create(Loop& loop, Options options);
 
@@ -37,15 +37,15 @@ public:
     std::shared_ptr<const model::Snapshot> snapshot();
 
 private:
-    Agent(Loop& loop, Options options, Store store, const model::HostFacts& facts);
+    Agent(Loop& loop, Options options, CredentialStore store, const model::HostFacts& facts);
 
     Loop& loop_;
     Options options_;
-    Store store_;
-    Board board_;
-    HandsTalk hands_;
-    HandsTalk reports_;
-    World world_;
+    CredentialStore store_;
+    StatusStore status_;
+    ExecutorClient executor_;
+    ExecutorClient reports_;
+    AgentContext context_;
     Management management_;
     Reconciler reconciler_;
     std::atomic<bool> looking_ = false;

@@ -18,7 +18,7 @@ constexpr int kUnauthorized = 401;
 
 /// Kept from the last try, so that its request is found again; a new one where there is none, or
 /// where what is there is no key.
-Result<pki::Key> kept_or_new_key(const Store& store, const std::string& name) {
+Result<pki::Key> kept_or_new_key(const CredentialStore& store, const std::string& name) {
     auto kept = store.read(name);
     if (!kept) return std::unexpected(kept.error());
     if (const std::optional<Secret>& pem = *kept; pem) {
@@ -34,13 +34,14 @@ Result<pki::Key> kept_or_new_key(const Store& store, const std::string& name) {
 
 }  // namespace
 
-CertificateOrder::CertificateOrder(World& world, kube::Api& api, Wish wish, Done done)
-    : world_(world), api_(api), wish_(std::move(wish)), done_(std::move(done)) {}
+CertificateOrder::CertificateOrder(AgentContext& context, kube::Api& api, CertificateSpec wish,
+                                   Done done)
+    : context_(context), api_(api), wish_(std::move(wish)), done_(std::move(done)) {}
 
-CertificateOrder::~CertificateOrder() { world_.board.drop(kCertificateIssued); }
+CertificateOrder::~CertificateOrder() { context_.status.drop(kCertificateIssued); }
 
 void CertificateOrder::start() {
-    auto key = kept_or_new_key(world_.store, wish_.pending);
+    auto key = kept_or_new_key(context_.store, wish_.pending);
     if (!key) return finish(std::unexpected(key.error()));
     key_ = std::make_unique<pki::Key>(*std::move(key));
     post();
@@ -62,7 +63,7 @@ void CertificateOrder::post() {
 
 void CertificateOrder::refuse(const kube::Failure& failure) {
     Error error = failure.error;
-    if (failure.status == kUnauthorized) error.what += ". " + wish_.advice;
+    if (failure.status == kUnauthorized) error.what += ". " + wish_.hint;
     finish(std::unexpected(std::move(error)));
 }
 
@@ -71,11 +72,11 @@ void CertificateOrder::await() {
     const std::string waiting =
         fmt::format("certificate request {} waits for approval at {}", name, api_.server());
     log::info(waiting);
-    world_.board.set(
+    context_.status.set(
         is_false(kCertificateIssued, "Info", "WaitingForApproval",
                  fmt::format("{}. If nobody does: kubectl certificate approve {}", waiting, name)));
     watch_ = std::make_unique<kube::Watch>(
-        world_.loop, api_, kube::kSigningPath, name,
+        context_.loop, api_, kube::kSigningPath, name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_request(object); },
                               [this](const kube::Answer<void>& answer) { on_watched(answer); }});
     watch_->start();
@@ -97,7 +98,7 @@ void CertificateOrder::on_request(const nlohmann::json& object) {
     auto certificate = kube::issued_certificate(object);
     if (!certificate) {
         // Asked for with another key next time: a name that was denied stays denied.
-        std::ignore = world_.store.remove(wish_.pending);
+        std::ignore = context_.store.remove(wish_.pending);
         return finish(std::unexpected(certificate.error()));
     }
     if (!certificate->empty()) on_issued(*certificate);
@@ -111,7 +112,7 @@ void CertificateOrder::on_issued(const std::string& certificate) {
                      : Result<>(std::unexpected(read.error()));
     if (!good) {
         // What is only too early is found again when this host's clock is right.
-        if (!read || read->not_before <= now) std::ignore = world_.store.remove(wish_.pending);
+        if (!read || read->not_before <= now) std::ignore = context_.store.remove(wish_.pending);
         return finish(during("the certificate that was issued", good.error()));
     }
     auto key = key_->pem();
@@ -122,7 +123,7 @@ void CertificateOrder::on_issued(const std::string& certificate) {
 /// Told from outside of our own callbacks: whoever is told may drop us.
 void CertificateOrder::finish(Result<Credential> outcome) {
     watch_.reset();
-    world_.loop.post(alive_.guard(
+    context_.loop.post(lifetime_.guard(
         [this, outcome = std::move(outcome)]() mutable { done_(std::move(outcome)); }));
 }
 

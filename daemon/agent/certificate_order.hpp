@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/agent/alive.hpp"
-#include "daemon/agent/world.hpp"
+#include "daemon/agent/context.hpp"
+#include "daemon/agent/lifetime_guard.hpp"
 #include "daemon/base/secret.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/watch.hpp"
@@ -28,18 +28,18 @@ struct Credential {
 /// follows from the key: whoever is killed and asks again finds the same request.
 class CertificateOrder {
 public:
-    struct Wish {
+    struct CertificateSpec {
         std::string pending;  // the file of the store that keeps the key until it is issued
         pki::Subject subject;
         std::string signer;
         std::vector<std::string> usages;
         std::function<std::string(const pki::Key&)> name;
-        std::string advice;  // for a person, where the server does not know who asks
+        std::string hint;  // for a person, where the server does not know who asks
         std::optional<std::chrono::seconds> lifetime;
     };
     using Done = std::move_only_function<void(Result<Credential>)>;
 
-    CertificateOrder(World& world, kube::Api& api, Wish wish, Done done);
+    CertificateOrder(AgentContext& context, kube::Api& api, CertificateSpec wish, Done done);
     CertificateOrder(const CertificateOrder&) = delete;
     CertificateOrder& operator=(const CertificateOrder&) = delete;
     ~CertificateOrder();
@@ -54,15 +54,15 @@ private:
     void on_issued(const std::string& certificate);
     void finish(Result<Credential> outcome);
 
-    World& world_;
+    AgentContext& context_;
     kube::Api& api_;
-    Wish wish_;
+    CertificateSpec wish_;
     Done done_;
     std::unique_ptr<pki::Key> key_;  // once it is on the disk
     kube::Api::Handle call_;
     std::unique_ptr<kube::Watch> watch_;
     bool seen_ = false;
-    Alive alive_;
+    LifetimeGuard lifetime_;
 };
 
 }  // namespace kubexm::agent

@@ -9,11 +9,11 @@
 namespace kubexm::agent {
 
 using model::Condition;
-using model::Truth;
+using model::ConditionStatus;
 
 Condition is_true(std::string_view type, std::string message) {
     return {.type = std::string(type),
-            .status = Truth::yes,
+            .status = ConditionStatus::yes,
             .severity = "",
             .reason = "",
             .message = std::move(message),
@@ -23,7 +23,7 @@ Condition is_true(std::string_view type, std::string message) {
 Condition is_false(std::string_view type, std::string_view severity, std::string_view reason,
                    std::string message) {
     return {.type = std::string(type),
-            .status = Truth::no,
+            .status = ConditionStatus::no,
             .severity = std::string(severity),
             .reason = std::string(reason),
             .message = std::move(message),
@@ -32,7 +32,7 @@ Condition is_false(std::string_view type, std::string_view severity, std::string
 
 Condition is_unknown(std::string_view type, std::string_view reason, std::string message) {
     return {.type = std::string(type),
-            .status = Truth::unknown,
+            .status = ConditionStatus::unknown,
             .severity = "",
             .reason = std::string(reason),
             .message = std::move(message),

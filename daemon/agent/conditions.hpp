@@ -15,12 +15,12 @@ inline constexpr std::string_view kInstalled = "K8sComponentsInstallationSucceed
 inline constexpr std::string_view kNodeAbsent = "K8sNodeAbsent";  // a reason of both
 
 // Ours, beside them: whether what the ByoHost asks is done, or does not fit what is here.
-inline constexpr std::string_view kAssignmentFollowed = "AssignmentFollowed";
+inline constexpr std::string_view kAssignmentApplied = "AssignmentApplied";
 
 // What only this host says of itself.
 inline constexpr std::string_view kCertificateIssued = "CertificateIssued";
-inline constexpr std::string_view kHandsAnswer = "HandsAnswer";
-inline constexpr std::string_view kManagementAnswers = "ManagementAnswers";
+inline constexpr std::string_view kExecutorAvailable = "ExecutorAvailable";
+inline constexpr std::string_view kManagementClusterReachable = "ManagementClusterReachable";
 inline constexpr std::string_view kNodeReady = "NodeReady";
 
 model::Condition is_true(std::string_view type, std::string message);

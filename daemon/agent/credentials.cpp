@@ -9,7 +9,7 @@ namespace kubexm::agent {
 
 namespace {
 
-kube::Access with(const kube::Access& where, Credential credential) {
+kube::ClusterCredentials with(const kube::ClusterCredentials& where, Credential credential) {
     return {.server = where.server,
             .server_name = where.server_name,
             .ca = where.ca,
@@ -20,8 +20,9 @@ kube::Access with(const kube::Access& where, Credential credential) {
 
 }  // namespace
 
-Result<std::optional<kube::Access>> kept_access(const Store& store, const std::string& name,
-                                                std::chrono::sys_seconds now) {
+Result<std::optional<kube::ClusterCredentials>> load_credentials(const CredentialStore& store,
+                                                                 const std::string& name,
+                                                                 std::chrono::sys_seconds now) {
     auto kept = store.read(name);
     if (!kept) return std::unexpected(kept.error());
     const std::optional<Secret>& text = *kept;
@@ -37,16 +38,18 @@ Result<std::optional<kube::Access>> kept_access(const Store& store, const std::s
     return *std::move(access);
 }
 
-Result<kube::Access> keep_access(const Store& store, const std::string& name,
-                                 const kube::Access& where, Credential credential) {
-    kube::Access access = with(where, std::move(credential));
+Result<kube::ClusterCredentials> store_credentials(const CredentialStore& store,
+                                                   const std::string& name,
+                                                   const kube::ClusterCredentials& where,
+                                                   Credential credential) {
+    kube::ClusterCredentials access = with(where, std::move(credential));
     if (auto kept = store.write(name, kube::kubeconfig_of(access)); !kept) {
         return std::unexpected(kept.error());
     }
     return access;
 }
 
-kube::Access copy_of(const kube::Access& access) {
+kube::ClusterCredentials copy_of(const kube::ClusterCredentials& access) {
     return {.server = access.server,
             .server_name = access.server_name,
             .ca = access.ca,
@@ -55,7 +58,7 @@ kube::Access copy_of(const kube::Access& access) {
             .key = Secret(std::string(access.key.reveal()))};
 }
 
-model::CertificateView view_of(const std::string& name, const kube::Access& access) {
+model::CertificateView view_of(const std::string& name, const kube::ClusterCredentials& access) {
     auto read = pki::read_certificate(access.certificate);
     if (!read) {
         return {.name = name, .subject = "", .serial = "", .not_before = "", .not_after = ""};
@@ -67,7 +70,7 @@ model::CertificateView view_of(const std::string& name, const kube::Access& acce
             .not_after = rfc3339(read->not_after)};
 }
 
-Secret pair_of(const kube::Access& access) {
+Secret pair_of(const kube::ClusterCredentials& access) {
     std::string both = access.certificate;
     if (!both.ends_with('\n')) both += '\n';
     both.reserve(both.size() + access.key.reveal().size());

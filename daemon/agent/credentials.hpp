@@ -5,7 +5,7 @@
 #include <string>
 
 #include "daemon/agent/certificate_order.hpp"
-#include "daemon/agent/store.hpp"
+#include "daemon/agent/credential_store.hpp"
 #include "daemon/kube/kubeconfig.hpp"
 #include "daemon/model/snapshot.hpp"
 
@@ -14,20 +14,23 @@ namespace kubexm::agent {
 // The way to a cluster with a certificate of our own, kept in the store as a kubeconfig.
 
 /// What is kept under a name. denied: its certificate has expired.
-Result<std::optional<kube::Access>> kept_access(const Store& store, const std::string& name,
-                                                std::chrono::sys_seconds now);
+Result<std::optional<kube::ClusterCredentials>> load_credentials(const CredentialStore& store,
+                                                                 const std::string& name,
+                                                                 std::chrono::sys_seconds now);
 
 /// `where` with the credential in the place of the one it has; kept before it is returned.
-Result<kube::Access> keep_access(const Store& store, const std::string& name,
-                                 const kube::Access& where, Credential credential);
+Result<kube::ClusterCredentials> store_credentials(const CredentialStore& store,
+                                                   const std::string& name,
+                                                   const kube::ClusterCredentials& where,
+                                                   Credential credential);
 
 /// A second one: whoever talks to a server holds its own.
-kube::Access copy_of(const kube::Access& access);
+kube::ClusterCredentials copy_of(const kube::ClusterCredentials& access);
 
 /// For the Snapshot. A certificate that cannot be read is shown by its name alone.
-model::CertificateView view_of(const std::string& name, const kube::Access& access);
+model::CertificateView view_of(const std::string& name, const kube::ClusterCredentials& access);
 
 /// Certificate and key in one text, as kubelet reads them.
-Secret pair_of(const kube::Access& access);
+Secret pair_of(const kube::ClusterCredentials& access);
 
 }  // namespace kubexm::agent

@@ -7,35 +7,35 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/hands/wire/messages.hpp"
+#include "daemon/executor/wire/messages.hpp"
 #include "daemon/model/host.hpp"
 
 namespace kubexm::agent {
 
-/// What the hands say is on this host.
-struct HandsState {
+/// What the executor says is on this host.
+struct ExecutorState {
     std::vector<std::string> owners;        // for whom something is there
     std::optional<wire::PlanSummary> last;  // the newest plan for a machine
     std::string running_plan;               // anybody's
 
     bool has(const std::string& owner) const;
-    bool operator==(const HandsState&) const = default;
+    bool operator==(const ExecutorState&) const = default;
 };
 
-enum class Move {
-    leave_alone,  // paused
-    wait,         // nothing to do until the management cluster says more
-    refuse,       // what it asks cannot be done here, and nothing is done
-    hold,         // what it says does not fit what is here: nothing is changed, a person is asked
-    join,         // make or finish the node
-    tend,         // the node is made: look after it
-    release,      // give everything back
+enum class Action {
+    ignore,    // paused
+    wait,      // nothing to do until the management cluster says more
+    refuse,    // what it asks cannot be done here, and nothing is done
+    hold,      // what it says does not fit what is here: nothing is changed, a person is asked
+    join,      // make or finish the node
+    maintain,  // the node is made: look after it
+    release,   // give everything back
 };
 
 /// What to do, for whom, and why, in the words of the contract.
 struct Decision {
-    Move move = Move::wait;
-    std::string owner;   // of what is joined, tended or released
+    Action move = Action::wait;
+    std::string owner;   // of what is joined, maintained or released
     std::string reason;  // of the condition that says so; empty where there is none to set
     std::string message;
 
@@ -48,22 +48,22 @@ std::string owner_of(const model::Reference& machine);
 
 /// Pure. Destroys on an explicit order only: a machine reference that vanished or changed is not
 /// one.
-Decision decide(const model::HostRecord& host, const HandsState& hands);
+Decision decide(const model::HostRecord& host, const ExecutorState& executor);
 
 }  // namespace kubexm::agent
 
 namespace kubexm {
 
 template <>
-struct Names<agent::Move> {
-    static constexpr std::array<std::pair<agent::Move, std::string_view>, 7> kAll{{
-        {agent::Move::leave_alone, "leave alone"},
-        {agent::Move::wait, "wait"},
-        {agent::Move::refuse, "refuse"},
-        {agent::Move::hold, "hold"},
-        {agent::Move::join, "join"},
-        {agent::Move::tend, "tend"},
-        {agent::Move::release, "release"},
+struct Names<agent::Action> {
+    static constexpr std::array<std::pair<agent::Action, std::string_view>, 7> kAll{{
+        {agent::Action::ignore, "ignore"},
+        {agent::Action::wait, "wait"},
+        {agent::Action::refuse, "refuse"},
+        {agent::Action::hold, "hold"},
+        {agent::Action::join, "join"},
+        {agent::Action::maintain, "maintain"},
+        {agent::Action::release, "release"},
     }};
 };
 

@@ -19,7 +19,8 @@ namespace kubexm::agent {
 
 namespace {
 
-/// Bytes on their way to the hands, which read them from a descriptor: in no file, in no message.
+/// Bytes on their way to the executor, which read them from a descriptor: in no file, in no
+/// message.
 Result<Fd> in_memory(std::string_view bytes) {
     Fd file(::memfd_create("kubexm", MFD_CLOEXEC));
     if (!file) return from_errno("memfd_create", "content of a plan");
@@ -32,7 +33,7 @@ Result<Fd> in_memory(std::string_view bytes) {
     return file;
 }
 
-std::optional<std::string> name_of_certificate(const kube::Access& access) {
+std::optional<std::string> name_of_certificate(const kube::ClusterCredentials& access) {
     if (access.server_name.empty()) return std::nullopt;
     return access.server_name;
 }
@@ -43,8 +44,8 @@ Error about(const model::Reference& secret, Error error) {
         error.what += ". The bootstrap provider makes it: look at the Machine's bootstrap object";
     }
     if (error.code == Code::denied) {
-        error.what +=
-            fmt::format(". Somebody has to allow this host to get secrets in {}", secret.space);
+        error.what += fmt::format(". Somebody has to allow this host to get secrets in {}",
+                                  secret.namespace_);
     }
     return error;
 }
@@ -66,9 +67,9 @@ Result<std::uint32_t> minor_of(const std::string& version) {
                     version));
 }
 
-Joining::Joining(World& world, kube::Api& management, std::string management_ca,
+Joining::Joining(AgentContext& context, kube::Api& management, std::string management_ca,
                  model::HostRecord host, std::string owner, Done done)
-    : world_(world),
+    : context_(context),
       management_(management),
       management_ca_(std::move(management_ca)),
       host_(std::move(host)),
@@ -83,7 +84,7 @@ void Joining::start() {
                            "certificate could be asked for"));
     }
     call_ = management_.get(
-        kube::secret_path(secret_.space, secret_.name),
+        kube::secret_path(secret_.namespace_, secret_.name),
         [this](kube::Answer<nlohmann::json> answer) { on_secret(std::move(answer)); });
 }
 
@@ -98,36 +99,37 @@ void Joining::on_secret(kube::Answer<nlohmann::json> secret) {
     if (!ca) return finish(during(fmt::format("CA in secret {}", secret_.name), ca.error()));
     material->access.ca = *std::move(ca);
     for (const std::string& note : material->notes) log::notice(note);
-    wishes_ = std::move(material->kubelet);
-    world_.board.change([&](model::Snapshot& now) {
+    settings_ = std::move(material->kubelet);
+    context_.status.change([&](model::Snapshot& now) {
         if (now.assignment) now.assignment->server = material->access.server;
     });
     credential_ = std::make_unique<NodeCredential>(
-        world_, owner_, [this](Result<kube::Access> access) { on_credential(std::move(access)); });
+        context_, owner_,
+        [this](Result<kube::ClusterCredentials> access) { on_credential(std::move(access)); });
     credential_->start(std::move(material->access));
 }
 
-void Joining::on_credential(Result<kube::Access> access) {
+void Joining::on_credential(Result<kube::ClusterCredentials> access) {
     auto done = access ? hand_over(*access) : std::unexpected(access.error());
     if (!done) finish(done);
 }
 
-Result<> Joining::hand_over(const kube::Access& access) {
+Result<> Joining::hand_over(const kube::ClusterCredentials& access) {
     auto minor = minor_of(host_.version);
     if (!minor) return std::unexpected(minor.error());
     auto certificate = pki::read_certificate(access.certificate);
     if (!certificate) return std::unexpected(certificate.error());
     const Secret pair = pair_of(access);
     const model::NodeJoin join{.owner = owner_,
-                               .node_name = world_.facts.name,
-                               .provider_id = provider_id_of(world_.facts.name),
+                               .node_name = context_.facts.name,
+                               .provider_id = provider_id_of(context_.facts.name),
                                .server = access.server,
                                .server_name = name_of_certificate(access),
                                .minor = *minor,
                                .ca_digest = sha256(access.ca),
                                .certificate_digest = sha256(pair.reveal()),
                                .certificate_serial = certificate->serial,
-                               .kubelet = wishes_,
+                               .kubelet = settings_,
                                .labels = host_.labels,
                                .taints = host_.taints};
     std::vector<Fd> contents;
@@ -136,14 +138,14 @@ Result<> Joining::hand_over(const kube::Access& access) {
         if (!file) return std::unexpected(file.error());
         contents.push_back(*std::move(file));
     }
-    run_ = std::make_unique<PlanRun>(world_, [this](const Result<>& end) { finish(end); });
+    run_ = std::make_unique<PlanRun>(context_, [this](const Result<>& end) { finish(end); });
     run_->apply(plan::make_join(join, new_plan_id("join")),
                 {join.ca_digest, join.certificate_digest}, std::move(contents));
     return {};
 }
 
 void Joining::finish(Result<> outcome) {
-    world_.loop.post(alive_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
+    context_.loop.post(lifetime_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
 }
 
 }  // namespace kubexm::agent

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "daemon/agent/context.hpp"
 #include "daemon/agent/node_credential.hpp"
 #include "daemon/agent/plan_run.hpp"
-#include "daemon/agent/world.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/model/host.hpp"
 #include "daemon/model/node_join.hpp"
@@ -19,28 +19,28 @@ class Joining {
 public:
     using Done = std::move_only_function<void(Result<>)>;
     /// `management_ca` is for a cluster that manages itself and whose secret lacks the CA.
-    Joining(World& world, kube::Api& management, std::string management_ca, model::HostRecord host,
-            std::string owner, Done done);
+    Joining(AgentContext& context, kube::Api& management, std::string management_ca,
+            model::HostRecord host, std::string owner, Done done);
     void start();
 
 private:
     void on_secret(kube::Answer<nlohmann::json> secret);
-    void on_credential(Result<kube::Access> access);
-    Result<> hand_over(const kube::Access& access);
+    void on_credential(Result<kube::ClusterCredentials> access);
+    Result<> hand_over(const kube::ClusterCredentials& access);
     void finish(Result<> outcome);
 
-    World& world_;
+    AgentContext& context_;
     kube::Api& management_;
     std::string management_ca_;
     model::HostRecord host_;
     model::Reference secret_;
     std::string owner_;
     Done done_;
-    model::KubeletWishes wishes_;
+    model::KubeletSettings settings_;
     kube::Api::Handle call_;
     std::unique_ptr<NodeCredential> credential_;
     std::unique_ptr<PlanRun> run_;
-    Alive alive_;
+    LifetimeGuard lifetime_;
 };
 
 /// "byoh://h1"

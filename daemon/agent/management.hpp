@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "daemon/agent/identity.hpp"
+#include "daemon/agent/context.hpp"
+#include "daemon/agent/host_identity.hpp"
 #include "daemon/agent/registration.hpp"
-#include "daemon/agent/world.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/watch.hpp"
 #include "daemon/model/host.hpp"
@@ -22,7 +22,7 @@ public:
         /// api() is about to be another one.
         std::function<void()> on_lost;
     };
-    Management(World& world, std::string bootstrap_kubeconfig, Listener listener);
+    Management(AgentContext& context, std::string bootstrap_kubeconfig, Listener listener);
 
     void start() { identity_.start(); }
     /// There is one once a host was told.
@@ -30,15 +30,15 @@ public:
     const std::string& ca() const { return ca_; }
 
 private:
-    void on_access(kube::Access access);
+    void on_access(kube::ClusterCredentials access);
     void on_registered();
     void on_object(const nlohmann::json& object);
     void on_trouble(const kube::Failure& failure);
     void say(const Error& trouble);
 
-    World& world_;
+    AgentContext& context_;
     Listener listener_;
-    Identity identity_;
+    HostIdentity identity_;
     std::string ca_;
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<Registration> registration_;

@@ -17,13 +17,13 @@ const std::vector<std::string> kUsages{"digital signature", "client auth"};
 constexpr int kUnauthorizedNode = 401;
 
 /// A cluster that was made anew at the same address does not know what the old one signed.
-bool is_same_place(const kube::Access& a, const kube::Access& b) {
+bool is_same_place(const kube::ClusterCredentials& a, const kube::ClusterCredentials& b) {
     return a.server == b.server && a.server_name == b.server_name && a.ca == b.ca;
 }
 
 std::string pending_key_of(const std::string& owner) { return owner + ".key"; }
 
-CertificateOrder::Wish wish_for(const std::string& owner, const std::string& node) {
+CertificateOrder::CertificateSpec wish_for(const std::string& owner, const std::string& node) {
     const pki::Subject subject{"system:node:" + node, "system:nodes"};
     return {
         .pending = pending_key_of(owner),
@@ -32,23 +32,23 @@ CertificateOrder::Wish wish_for(const std::string& owner, const std::string& nod
         .usages = kUsages,
         .name = [subject](
                     const pki::Key& key) { return pki::node_request_name(key, subject, kUsages); },
-        .advice = "Is the token of the bootstrap secret still good?"};
+        .hint = "Is the token of the bootstrap secret still good?"};
 }
 
 }  // namespace
 
-NodeCredential::NodeCredential(World& world, std::string owner, Done done)
-    : world_(world), owner_(std::move(owner)), done_(std::move(done)) {}
+NodeCredential::NodeCredential(AgentContext& context, std::string owner, Done done)
+    : context_(context), owner_(std::move(owner)), done_(std::move(done)) {}
 
-void NodeCredential::start(kube::Access bootstrap) {
+void NodeCredential::start(kube::ClusterCredentials bootstrap) {
     bootstrap_ = std::move(bootstrap);
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    auto kept = kept_access(world_.store, file_of(owner_), now);
+    auto kept = load_credentials(context_.store, file_of(owner_), now);
     if (!kept) {
         log::warning("the kept certificate of the node cannot be used: " + kept.error().what);
         return order();
     }
-    std::optional<kube::Access>& access = *kept;
+    std::optional<kube::ClusterCredentials>& access = *kept;
     if (!access || !is_same_place(*access, bootstrap_)) return order();
     is_kept_ = true;
     prove(*std::move(access));
@@ -56,11 +56,11 @@ void NodeCredential::start(kube::Access bootstrap) {
 
 void NodeCredential::order() {
     is_kept_ = false;
-    auto api = kube::Api::create(world_.loop, copy_of(bootstrap_));
+    auto api = kube::Api::create(context_.loop, copy_of(bootstrap_));
     if (!api) return finish(std::unexpected(api.error()));
     api_ = *std::move(api);
     order_ = std::make_unique<CertificateOrder>(
-        world_, *api_, wish_for(owner_, world_.facts.name),
+        context_, *api_, wish_for(owner_, context_.facts.name),
         [this](Result<Credential> credential) { on_certificate(std::move(credential)); });
     order_->start();
 }
@@ -68,20 +68,21 @@ void NodeCredential::order() {
 void NodeCredential::on_certificate(Result<Credential> credential) {
     order_.reset();
     if (!credential) return finish(std::unexpected(credential.error()));
-    auto access = keep_access(world_.store, file_of(owner_), bootstrap_, *std::move(credential));
+    auto access =
+        store_credentials(context_.store, file_of(owner_), bootstrap_, *std::move(credential));
     if (!access) return finish(std::unexpected(access.error()));
-    std::ignore = world_.store.remove(pending_key_of(owner_));
+    std::ignore = context_.store.remove(pending_key_of(owner_));
     prove(*std::move(access));
 }
 
 /// On a connection of its own: one that was made with another identity would prove nothing.
-void NodeCredential::prove(kube::Access access) {
+void NodeCredential::prove(kube::ClusterCredentials access) {
     access_ = copy_of(access);
-    auto api = kube::Api::create(world_.loop, std::move(access));
+    auto api = kube::Api::create(context_.loop, std::move(access));
     if (!api) return finish(std::unexpected(api.error()));
     call_.reset();
     api_ = *std::move(api);
-    call_ = api_->get(kube::node_path(world_.facts.name),
+    call_ = api_->get(kube::node_path(context_.facts.name),
                       [this](const kube::Answer<nlohmann::json>& node) { on_proof(node); });
 }
 
@@ -93,7 +94,7 @@ void NodeCredential::on_proof(const kube::Answer<nlohmann::json>& node) {
     if (!node && node.error().error.code != Code::not_found) {
         return finish(during("trying the node's new certificate", node.error().error));
     }
-    const std::string& here = world_.facts.machine_id;
+    const std::string& here = context_.facts.machine_id;
     if (node) {
         const model::NodeRecord found = kube::node_from_json(*node);
         if (!found.machine_id.empty() && found.machine_id != here) {
@@ -102,14 +103,14 @@ void NodeCredential::on_proof(const kube::Answer<nlohmann::json>& node) {
                      fmt::format(
                          "there is a Node {} of another machine: its machine-id is {}, ours is {}. "
                          "If that machine is gone: kubectl delete node {}",
-                         world_.facts.name, found.machine_id, here, world_.facts.name)));
+                         context_.facts.name, found.machine_id, here, context_.facts.name)));
         }
     }
     if (access_) finish(*std::move(access_));
 }
 
-void NodeCredential::finish(Result<kube::Access> outcome) {
-    world_.loop.post(alive_.guard(
+void NodeCredential::finish(Result<kube::ClusterCredentials> outcome) {
+    context_.loop.post(lifetime_.guard(
         [this, outcome = std::move(outcome)]() mutable { done_(std::move(outcome)); }));
 }
 

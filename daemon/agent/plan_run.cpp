@@ -61,17 +61,17 @@ void take(model::PlanView& view, const wire::StepEvent& event) {
     if (!event.text.empty()) step.text = event.text;
 }
 
-PlanRun::PlanRun(World& world, Done done) : world_(world), done_(std::move(done)) {}
+PlanRun::PlanRun(AgentContext& context, Done done) : context_(context), done_(std::move(done)) {}
 
 void PlanRun::apply(const model::Plan& plan, std::vector<std::string> digests,
                     std::vector<Fd> contents) {
-    world_.board.change([&](model::Snapshot& now) { now.plan = view_of(plan); });
+    context_.status.change([&](model::Snapshot& now) { now.plan = view_of(plan); });
     hand_over(wire::Apply{plan, std::move(digests), /*replace=*/false}, std::move(contents));
 }
 
 void PlanRun::undo(const std::string& owner) {
     const std::string id = new_plan_id("undo");
-    world_.board.change([&](model::Snapshot& now) {
+    context_.status.change([&](model::Snapshot& now) {
         now.plan =
             model::PlanView{.id = id, .hash = "", .state = "proposed", .error = "", .steps = {}};
     });
@@ -79,20 +79,20 @@ void PlanRun::undo(const std::string& owner) {
 }
 
 void PlanRun::hand_over(wire::Request request, std::vector<Fd> contents) {
-    world_.hands.ask(std::move(request), std::move(contents),
-                     alive_.guard([this](const Result<wire::Reply>& reply) {
-                         if (!reply) return on_refused(reply.error());
-                         crash_point("plan.accepted");
-                         if (const auto* accepted = std::get_if<wire::Accepted>(&*reply)) {
-                             follow(accepted->plan_id);
-                         }
-                     }));
+    context_.executor.ask(std::move(request), std::move(contents),
+                          lifetime_.guard([this](const Result<wire::Reply>& reply) {
+                              if (!reply) return on_refused(reply.error());
+                              crash_point("plan.accepted");
+                              if (const auto* accepted = std::get_if<wire::Accepted>(&*reply)) {
+                                  follow(accepted->plan_id);
+                              }
+                          }));
 }
 
 /// Where the connection ended instead, they may have it: then it is found by the next look.
 void PlanRun::on_refused(const Error& error) {
     if (error.code != Code::unavailable) {
-        world_.board.change([&](model::Snapshot& now) {
+        context_.status.change([&](model::Snapshot& now) {
             if (!now.plan) return;
             now.plan->state = "refused";
             now.plan->error = error.what;
@@ -102,27 +102,28 @@ void PlanRun::on_refused(const Error& error) {
 }
 
 void PlanRun::follow(const std::string& id) {
-    world_.board.change([&](model::Snapshot& now) {
+    context_.status.change([&](model::Snapshot& now) {
         if (!now.plan || now.plan->id != id) {
             now.plan = model::PlanView{.id = id, .hash = "", .state = "", .error = "", .steps = {}};
         }
         now.plan->state = "running";
     });
-    world_.reports.ask(wire::Follow{id}, {}, alive_.guard([this](const Result<wire::Reply>& reply) {
-        if (!reply) return finish(std::unexpected(reply.error()));
-        on_report(*reply);
-    }));
+    context_.reports.ask(wire::Follow{id}, {},
+                         lifetime_.guard([this](const Result<wire::Reply>& reply) {
+                             if (!reply) return finish(std::unexpected(reply.error()));
+                             on_report(*reply);
+                         }));
 }
 
 void PlanRun::on_report(const wire::Reply& reply) {
     if (const auto* event = std::get_if<wire::StepEvent>(&reply)) {
-        world_.board.change([&](model::Snapshot& now) {
+        context_.status.change([&](model::Snapshot& now) {
             if (now.plan) take(*now.plan, *event);
         });
     }
     if (const auto* summary = std::get_if<wire::PlanSummary>(&reply)) {
         crash_point("plan.ended");
-        world_.board.change([&](model::Snapshot& now) {
+        context_.status.change([&](model::Snapshot& now) {
             if (!now.plan) return;
             now.plan->hash = summary->hash;
             now.plan->state = summary->state;
@@ -134,7 +135,7 @@ void PlanRun::on_report(const wire::Reply& reply) {
 
 /// Told from outside of our own callbacks: whoever is told may drop us.
 void PlanRun::finish(Result<> outcome) {
-    world_.loop.post(alive_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
+    context_.loop.post(lifetime_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
 }
 
 }  // namespace kubexm::agent

@@ -4,25 +4,25 @@
 #include <string>
 #include <vector>
 
-#include "daemon/agent/alive.hpp"
-#include "daemon/agent/world.hpp"
+#include "daemon/agent/context.hpp"
+#include "daemon/agent/lifetime_guard.hpp"
 #include "daemon/base/fd.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::agent {
 
-/// One plan in the hands, from the order to its end, shown on the board as it goes.
+/// One plan in the executor, from the order to its end, shown on the status as it goes.
 class PlanRun {
 public:
     /// Where the plan came to the end that was meant; else why it did not.
     using Done = std::move_only_function<void(Result<>)>;
 
-    PlanRun(World& world, Done done);
+    PlanRun(AgentContext& context, Done done);
 
     /// The plan is shown before it is handed over.
     void apply(const model::Plan& plan, std::vector<std::string> digests, std::vector<Fd> contents);
     void undo(const std::string& owner);
-    /// One that the hands carry out already.
+    /// One that the executor carries out already.
     void follow(const std::string& id);
 
 private:
@@ -31,9 +31,9 @@ private:
     void on_report(const wire::Reply& reply);
     void finish(Result<> outcome);
 
-    World& world_;
+    AgentContext& context_;
     Done done_;
-    Alive alive_;
+    LifetimeGuard lifetime_;
 };
 
 /// The plan as the Snapshot shows it before anything has happened. Pure.

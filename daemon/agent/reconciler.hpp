@@ -5,14 +5,14 @@
 #include <string>
 
 #include "daemon/agent/backoff.hpp"
+#include "daemon/agent/context.hpp"
 #include "daemon/agent/decide.hpp"
-#include "daemon/agent/hands_look.hpp"
+#include "daemon/agent/host_probe.hpp"
 #include "daemon/agent/joining.hpp"
 #include "daemon/agent/management.hpp"
+#include "daemon/agent/node_monitor.hpp"
 #include "daemon/agent/releasing.hpp"
 #include "daemon/agent/reporter.hpp"
-#include "daemon/agent/tending.hpp"
-#include "daemon/agent/world.hpp"
 
 namespace kubexm::agent {
 
@@ -20,19 +20,19 @@ namespace kubexm::agent {
 /// do it. Everything is decided again from what is there whenever something changed or failed.
 class Reconciler {
 public:
-    Reconciler(World& world, Management& management);
+    Reconciler(AgentContext& context, Management& management);
 
     void on_host(const model::HostRecord& host);
     /// Before the way to the management cluster changes. A host is told again on the new one.
     void on_management_lost();
-    void on_hands(const Result<>& answer);
-    /// Somebody looks: what the hands see is asked for anew.
+    void on_executor(const Result<>& answer);
+    /// Somebody looks: what the executor sees is asked for anew.
     void refresh();
 
 private:
     void look();
     void look_later(const Error& why);
-    void on_glance(const Result<HandsState>& state);
+    void on_glance(const Result<ExecutorState>& state);
     bool is_busy() const;
     void decide_again();
     void stop();
@@ -48,18 +48,18 @@ private:
     void show(const Decision& decision);
     void show_hold(const Decision& decision);
 
-    World& world_;
+    AgentContext& context_;
     Management& management_;
     Reporter reporter_;
-    HandsLook look_;
-    HandsLook glance_;  // for those who look, beside the one that decisions wait for
+    HostProbe look_;
+    HostProbe glance_;  // for those who look, beside the one that decisions wait for
     bool glancing_ = false;
     std::optional<model::HostRecord> host_;
-    std::optional<HandsState> hands_;
+    std::optional<ExecutorState> executor_;
     std::optional<Decision> current_;
     std::unique_ptr<PlanRun> follow_;
     std::unique_ptr<Joining> joining_;
-    std::unique_ptr<Tending> tending_;
+    std::unique_ptr<NodeMonitor> tending_;
     std::unique_ptr<Releasing> releasing_;
     Loop::Handle retry_;       // of what failed
     Loop::Handle look_again_;  // where a look was refused

@@ -9,17 +9,17 @@ namespace kubexm::agent {
 
 using namespace std::chrono_literals;
 
-Registration::Registration(Loop& loop, kube::Api& api, std::string space, model::HostFacts facts,
-                           Listener listener)
+Registration::Registration(Loop& loop, kube::Api& api, std::string host_namespace,
+                           model::HostFacts facts, Listener listener)
     : loop_(loop),
       api_(api),
-      space_(std::move(space)),
+      namespace_(std::move(host_namespace)),
       facts_(std::move(facts)),
       listener_(std::move(listener)),
       backoff_(1s, 2min) {}
 
 void Registration::start() {
-    call_ = api_.get(kube::host_path(space_, facts_.name), [this](const Answer& answer) {
+    call_ = api_.get(kube::host_path(namespace_, facts_.name), [this](const Answer& answer) {
         const bool absent = !answer && answer.error().error.code == Code::not_found;
         // "not found" without a reason is the server's word for "I do not know this kind".
         if (absent && answer.error().reason == "NotFound") return create();
@@ -33,20 +33,21 @@ void Registration::again() {
 }
 
 void Registration::create() {
-    call_ = api_.post(kube::hosts_path(space_), kube::new_host(facts_),
+    call_ = api_.post(kube::hosts_path(namespace_), kube::new_host(facts_),
                       [this](const Answer& answer) { go_on(answer, &Registration::report_facts); });
 }
 
 void Registration::update() {
     call_ = api_.merge_patch(
-        kube::host_path(space_, facts_.name), kube::capacity_patch(facts_),
+        kube::host_path(namespace_, facts_.name), kube::capacity_patch(facts_),
         [this](const Answer& answer) { go_on(answer, &Registration::report_facts); });
 }
 
 void Registration::report_facts() {
-    call_ = api_.merge_patch(
-        kube::host_status_path(space_, facts_.name), kube::facts_patch(facts_, read_interfaces()),
-        [this](const Answer& answer) { go_on(answer, &Registration::finish); });
+    call_ =
+        api_.merge_patch(kube::host_status_path(namespace_, facts_.name),
+                         kube::facts_patch(facts_, read_interfaces()),
+                         [this](const Answer& answer) { go_on(answer, &Registration::finish); });
 }
 
 void Registration::go_on(const Answer& answer, void (Registration::*next)()) {

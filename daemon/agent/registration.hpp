@@ -18,7 +18,7 @@ public:
         std::function<void()> on_done;
         std::function<void(const kube::Failure&)> on_trouble;
     };
-    Registration(Loop& loop, kube::Api& api, std::string space, model::HostFacts facts,
+    Registration(Loop& loop, kube::Api& api, std::string host_namespace, model::HostFacts facts,
                  Listener listener);
     void start();
     /// Somebody has deleted it: not at once, and slower every time.
@@ -35,7 +35,7 @@ private:
 
     Loop& loop_;
     kube::Api& api_;
-    std::string space_;
+    std::string namespace_;
     model::HostFacts facts_;
     Listener listener_;
     kube::Api::Handle call_;

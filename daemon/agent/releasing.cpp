@@ -25,12 +25,12 @@ std::string left_behind(const std::string& node, const std::string& why) {
 
 }  // namespace
 
-Releasing::Releasing(World& world, std::string owner, Done done)
-    : world_(world), owner_(std::move(owner)), done_(std::move(done)) {}
+Releasing::Releasing(AgentContext& context, std::string owner, Done done)
+    : context_(context), owner_(std::move(owner)), done_(std::move(done)) {}
 
 void Releasing::start() {
-    run_ =
-        std::make_unique<PlanRun>(world_, [this](const Result<>& outcome) { on_undone(outcome); });
+    run_ = std::make_unique<PlanRun>(context_,
+                                     [this](const Result<>& outcome) { on_undone(outcome); });
     run_->undo(owner_);
 }
 
@@ -43,25 +43,26 @@ void Releasing::on_undone(const Result<>& outcome) {
 /// Only now: a kubelet that still ran would make the Node again.
 void Releasing::look_for_node() {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    const std::string& name = world_.facts.name;
-    auto kept = kept_access(world_.store, NodeCredential::file_of(owner_), now);
+    const std::string& name = context_.facts.name;
+    auto kept = load_credentials(context_.store, NodeCredential::file_of(owner_), now);
     if (!kept) return finish(left_behind(name, kept.error().what));
-    std::optional<kube::Access>& access = *kept;
+    std::optional<kube::ClusterCredentials>& access = *kept;
     if (!access) return finish("");  // it never had one, so it never was a node
-    auto api = kube::Api::create(world_.loop, *std::move(access));
+    auto api = kube::Api::create(context_.loop, *std::move(access));
     if (!api) return finish(left_behind(name, api.error().what));
     api_ = *std::move(api);
     call_ = api_->get(kube::node_path(name), [this](const kube::Answer<nlohmann::json>& answer) {
         if (answer) return delete_node(*answer);
         const Error& error = answer.error().error;
-        finish(error.code == Code::not_found ? "" : left_behind(world_.facts.name, error.what));
+        finish(error.code == Code::not_found ? "" : left_behind(context_.facts.name, error.what));
     });
 }
 
 void Releasing::delete_node(const nlohmann::json& object) {
     const model::NodeRecord node = kube::node_from_json(object);
-    if (node.machine_id != world_.facts.machine_id) return finish("");  // another machine's by now
-    call_ = api_->remove(kube::node_path(world_.facts.name), kube::only_this_node(node),
+    if (node.machine_id != context_.facts.machine_id)
+        return finish("");  // another machine's by now
+    call_ = api_->remove(kube::node_path(context_.facts.name), kube::only_this_node(node),
                          [this, object](const kube::Answer<nlohmann::json>& answer) {
                              if (answer || answer.error().error.code == Code::not_found) {
                                  return finish("");
@@ -76,15 +77,15 @@ void Releasing::delete_node(const nlohmann::json& object) {
 /// Whether that works or not, somebody has to delete it.
 void Releasing::leave_node(const nlohmann::json& object, const std::string& why) {
     call_ =
-        api_->merge_patch(kube::node_path(world_.facts.name) + "/status",
+        api_->merge_patch(kube::node_path(context_.facts.name) + "/status",
                           kube::left_node_patch(object, rfc3339(std::chrono::system_clock::now())),
                           [this, why](const kube::Answer<nlohmann::json>&) {
-                              finish(left_behind(world_.facts.name, why));
+                              finish(left_behind(context_.facts.name, why));
                           });
 }
 
 void Releasing::finish(Result<std::string> outcome) {
-    world_.loop.post(alive_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
+    context_.loop.post(lifetime_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
 }
 
 }  // namespace kubexm::agent

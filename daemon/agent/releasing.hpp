@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "daemon/agent/context.hpp"
 #include "daemon/agent/plan_run.hpp"
-#include "daemon/agent/world.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/model/host.hpp"
 
@@ -19,7 +19,7 @@ class Releasing {
 public:
     /// What became of the Node object, in words for the ByoHost's condition.
     using Done = std::move_only_function<void(Result<std::string>)>;
-    Releasing(World& world, std::string owner, Done done);
+    Releasing(AgentContext& context, std::string owner, Done done);
     void start();
 
 private:
@@ -29,13 +29,13 @@ private:
     void leave_node(const nlohmann::json& object, const std::string& why);
     void finish(Result<std::string> outcome);
 
-    World& world_;
+    AgentContext& context_;
     std::string owner_;
     Done done_;
     std::unique_ptr<PlanRun> run_;
     std::unique_ptr<kube::Api> api_;
     kube::Api::Handle call_;
-    Alive alive_;
+    LifetimeGuard lifetime_;
 };
 
 }  // namespace kubexm::agent

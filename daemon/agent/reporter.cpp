@@ -28,7 +28,7 @@ bool says(const model::HostRecord& host, const std::vector<model::Condition>& ou
 
 }  // namespace
 
-Reporter::Reporter(World& world) : world_(world), backoff_(1s, 1min) {}
+Reporter::Reporter(AgentContext& context) : context_(context), backoff_(1s, 1min) {}
 
 void Reporter::on_host(kube::Api& api, const model::HostRecord& host) {
     api_ = &api;
@@ -46,7 +46,7 @@ void Reporter::forget_host() {
 
 void Reporter::note(const model::Condition& condition) {
     put(ours_, condition, rfc3339(std::chrono::system_clock::now()));
-    world_.board.set(condition);
+    context_.status.set(condition);
 }
 
 void Reporter::set(const model::Condition& condition) {
@@ -56,7 +56,7 @@ void Reporter::set(const model::Condition& condition) {
 
 void Reporter::mend(std::string_view condition_type) {
     const auto denies = [&](const model::Condition& each) {
-        return each.type == condition_type && each.status != model::Truth::yes;
+        return each.type == condition_type && each.status != model::ConditionStatus::yes;
     };
     const bool said = std::ranges::any_of(ours_, denies) ||
                       (host_ && std::ranges::any_of(host_->conditions, denies));
@@ -67,7 +67,7 @@ void Reporter::write() {
     if (api_ == nullptr || !host_ || writing_ || host_->paused || says(*host_, ours_)) return;
     writing_ = true;
     retry_.reset();
-    call_ = api_->merge_patch(kube::host_status_path(world_.space, world_.facts.name),
+    call_ = api_->merge_patch(kube::host_status_path(context_.namespace_, context_.facts.name),
                               kube::conditions_patch(*host_, ours_),
                               [this, version = host_->resource_version, sent = ours_](
                                   const Answer& answer) { on_written(answer, version, sent); });
@@ -89,7 +89,7 @@ void Reporter::on_written(const Answer& answer, const std::string& version,
         return;
     }
     log::warning("conditions not reported: " + answer.error().error.what);
-    auto timer = world_.loop.after(backoff_.next(), [this] { write(); });
+    auto timer = context_.loop.after(backoff_.next(), [this] { write(); });
     if (timer) retry_ = *std::move(timer);
 }
 
@@ -99,7 +99,7 @@ void Reporter::free_host(const std::vector<model::Condition>& conditions,
     for (const model::Condition& condition : conditions) note(condition);
     writing_ = true;
     call_ = api_->merge_patch(
-        kube::host_status_path(world_.space, world_.facts.name),
+        kube::host_status_path(context_.namespace_, context_.facts.name),
         kube::released_status_patch(*host_, ours_),
         [this, done = std::move(done)](const Answer& answer) { on_status_freed(answer, done); });
 }
@@ -113,7 +113,7 @@ void Reporter::on_status_freed(const Answer& answer, std::function<void(bool)> d
     }
     writing_ = true;
     call_ = api_->merge_patch(
-        kube::host_path(world_.space, world_.facts.name),
+        kube::host_path(context_.namespace_, context_.facts.name),
         kube::released_patch(kube::host_from_json(*answer)),
         [this, done = std::move(done)](const Answer& freed) {
             writing_ = false;

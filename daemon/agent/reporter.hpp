@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "daemon/agent/backoff.hpp"
-#include "daemon/agent/world.hpp"
+#include "daemon/agent/context.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/model/host.hpp"
 
@@ -15,7 +15,7 @@ namespace kubexm::agent {
 /// only to the version that was read, and again when somebody was faster.
 class Reporter {
 public:
-    explicit Reporter(World& world);
+    explicit Reporter(AgentContext& context);
 
     /// The newest version of the host, and the way to it.
     void on_host(kube::Api& api, const model::HostRecord& host);
@@ -37,7 +37,7 @@ private:
     void on_status_freed(const Answer& answer, std::function<void(bool)> done);
     void note(const model::Condition& condition);
 
-    World& world_;
+    AgentContext& context_;
     kube::Api* api_ = nullptr;
     std::optional<model::HostRecord> host_;
     std::vector<model::Condition> ours_;

@@ -35,18 +35,18 @@ std::string about_host(const model::Snapshot& snapshot) {
     return "";
 }
 
-std::string about_hands(const model::Snapshot& snapshot) {
+std::string about_executor(const model::Snapshot& snapshot) {
     const auto& all = snapshot.conditions;
-    const auto hands = std::ranges::find(all, kHandsAnswer, &model::Condition::type);
-    if (hands == all.end()) return "";
-    if (hands->status == model::Truth::yes) return " The hands answer.";
-    return " The hands do not answer: " + hands->message;
+    const auto executor = std::ranges::find(all, kExecutorAvailable, &model::Condition::type);
+    if (executor == all.end()) return "";
+    if (executor->status == model::ConditionStatus::yes) return " The executor answers.";
+    return " The executor does not answer: " + executor->message;
 }
 
 }  // namespace
 
 std::string status_line(const model::Snapshot& snapshot) {
-    return about_host(snapshot) + about_hands(snapshot);
+    return about_host(snapshot) + about_executor(snapshot);
 }
 
 }  // namespace kubexm::agent

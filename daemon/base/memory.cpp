@@ -37,7 +37,7 @@ int forget_object(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) 
 
 }  // namespace
 
-void give_back_memory() {
+void trim_memory() {
     ::malloc_trim(0);
     ::dl_iterate_phdr(forget_object, nullptr);
 }

@@ -6,6 +6,6 @@ namespace kubexm {
 /// not: free heap, and the pages of programs and libraries that were only read. Libraries come by
 /// the dozen with those we use, and often nothing but their constructors ran. What is used again is
 /// mapped again from the page cache.
-void give_back_memory();
+void trim_memory();
 
 }  // namespace kubexm

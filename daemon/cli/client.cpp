@@ -31,13 +31,14 @@ Code code_of(std::string_view word) {
 Result<Client> Client::connect(const std::string& socket) {
     auto channel = wire::Channel::connect(socket);
     if (!channel) {
-        return during("the hands do not answer (is kubexm-hands.socket active?)", channel.error());
+        return during("the executor does not answer (is kubexm-executor.socket active?)",
+                      channel.error());
     }
     auto peer = channel->peer();
     if (!peer) return std::unexpected(peer.error());
     if (peer->uid != 0) {
         return fail(Code::denied,
-                    fmt::format("{} belongs to a process of user {}, not to the hands of root",
+                    fmt::format("{} belongs to a process of user {}, not to the executor of root",
                                 socket, peer->uid));
     }
     Client client(*std::move(channel));

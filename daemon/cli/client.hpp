@@ -5,18 +5,18 @@
 #include <string>
 
 #include "daemon/base/error.hpp"
-#include "daemon/hands/wire/channel.hpp"
-#include "daemon/hands/wire/messages.hpp"
+#include "daemon/executor/wire/channel.hpp"
+#include "daemon/executor/wire/messages.hpp"
 
 namespace kubexm::cli {
 
-/// A conversation with the hands. Every reply has a deadline.
+/// A conversation with the executor. Every reply has a deadline.
 class Client {
 public:
     /// Connects and exchanges hellos. denied: not allowed to speak. invalid: another protocol.
     static Result<Client> connect(const std::string& socket);
 
-    /// Asks, and hands every reply to `each` until that returns false. A refusal is an error.
+    /// Asks, and @EXECUTOR@ every reply to `each` until that returns false. A refusal is an error.
     using Each = std::function<bool(const wire::Reply&)>;
     Result<> ask(const wire::Request& request, std::span<const int> descriptors, const Each& each);
 

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
-#include "daemon/hands/wire/messages.hpp"
+#include "daemon/executor/wire/messages.hpp"
 
 namespace kubexm::cli {
 
-// What kubexmctl does with the hands; each prints to standard output and returns an exit code.
+// What kubexmctl does with the executor; each prints to standard output and returns an exit code.
 
 /// What a plan in a file would change, as text with diffs; nothing is changed.
 enum class Output { text, json, diff };

@@ -14,7 +14,7 @@
 #include "daemon/config/settings.hpp"
 
 // A document's values into the members of a configuration, by the keys its structs name. Private
-// to the room and its tests.
+// to the module and its tests.
 
 namespace kubexm::config {
 

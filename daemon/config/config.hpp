@@ -9,22 +9,22 @@
 namespace kubexm::config {
 
 /// The way to the privileged side.
-struct HandsLink {
-    std::string socket = "/run/kubexm-hands/hands.sock";
+struct ExecutorConnection {
+    std::string socket = "/run/kubexm-executor/executor.sock";
 
-    bool operator==(const HandsLink&) const = default;
+    bool operator==(const ExecutorConnection&) const = default;
     static void fields(auto& self, auto&& visit) { visit("socket", self.socket, socket_path); }
 };
 
 /// The cluster that says which cluster this host belongs to.
 struct Management {
-    std::string bootstrap_kubeconfig;  // empty: systemd's credential "bootstrap-kubeconfig"
-    std::string space = "default";     // of the ByoHost
+    std::string bootstrap_kubeconfig;    // empty: systemd's credential "bootstrap-kubeconfig"
+    std::string namespace_ = "default";  // of the ByoHost
 
     bool operator==(const Management&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("bootstrap_kubeconfig", self.bootstrap_kubeconfig, path_or_nothing);
-        visit("namespace", self.space, namespace_name);
+        visit("namespace", self.namespace_, namespace_name);
     }
 };
 
@@ -52,7 +52,7 @@ struct Config {
     Management management;
     Host host;
     LocalApi api;
-    HandsLink hands;
+    ExecutorConnection executor;
     std::string state = "/var/lib/kubexm";
     Origins origins;
 
@@ -62,7 +62,7 @@ struct Config {
         visit("management", self.management);
         visit("host", self.host);
         visit("api", self.api);
-        visit("hands", self.hands);
+        visit("executor", self.executor);
         visit("state", self.state, absolute_path);
     }
 };

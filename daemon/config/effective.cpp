@@ -11,7 +11,7 @@
 #include "daemon/base/text.hpp"
 #include "daemon/config/apply.hpp"
 #include "daemon/config/config.hpp"
-#include "daemon/config/hands_config.hpp"
+#include "daemon/config/executor_config.hpp"
 
 namespace kubexm::config {
 
@@ -69,6 +69,6 @@ std::string written(const T& config) {
 }  // namespace
 
 std::string effective(const Config& config) { return written(config); }
-std::string effective(const HandsConfig& config) { return written(config); }
+std::string effective(const ExecutorConfig& config) { return written(config); }
 
 }  // namespace kubexm::config

@@ -6,8 +6,8 @@
 
 #include "daemon/config/apply.hpp"
 #include "daemon/config/config.hpp"
+#include "daemon/config/executor_config.hpp"
 #include "daemon/config/file.hpp"
-#include "daemon/config/hands_config.hpp"
 #include "daemon/config/problems.hpp"
 #include "daemon/config/trust.hpp"
 
@@ -71,8 +71,8 @@ Result<Config> load(const std::string& file, const std::string& drop_in_director
     return outcome(std::move(config), problems);
 }
 
-Result<HandsConfig> load_hands(const std::string& file) {
-    HandsConfig config;
+Result<ExecutorConfig> load_executor(const std::string& file) {
+    ExecutorConfig config;
     Problems problems;
     problems.begin_file(file);
     apply_file(read_file_of(file, kRoot), config, problems);

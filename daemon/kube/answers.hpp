@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxLine = std::size_t{16} * 1024 * 1024;
 /// One answer, whole.
 class Unary final : public Exchange {
 public:
-    Unary(std::shared_ptr<const Identity> identity, Request request, Api::Callback callback)
+    Unary(std::shared_ptr<const Endpoint> identity, Request request, Api::Callback callback)
         : Exchange(std::move(identity), std::move(request)), callback_(std::move(callback)) {}
 
     bool take(std::string_view bytes) override;
@@ -39,7 +39,7 @@ private:
 class Stream final : public Exchange {
 public:
     /// `multi` outlives it.
-    Stream(std::shared_ptr<const Identity> identity, Request request, Multi& multi,
+    Stream(std::shared_ptr<const Endpoint> identity, Request request, Multi& multi,
            Api::LineCallback line, Api::EndCallback end)
         : Exchange(std::move(identity), std::move(request)),
           multi_(multi),

@@ -33,7 +33,7 @@ private:
 
 class HttpApi final : public Api {
 public:
-    HttpApi(std::shared_ptr<Multi> multi, std::shared_ptr<const Identity> identity,
+    HttpApi(std::shared_ptr<Multi> multi, std::shared_ptr<const Endpoint> identity,
             std::chrono::milliseconds deadline)
         : multi_(std::move(multi)), identity_(std::move(identity)), deadline_(deadline) {}
 
@@ -79,7 +79,7 @@ private:
     }
 
     std::shared_ptr<Multi> multi_;
-    std::shared_ptr<const Identity> identity_;
+    std::shared_ptr<const Endpoint> identity_;
     std::chrono::milliseconds deadline_;
 };
 
@@ -94,7 +94,7 @@ bool is_host_name(std::string_view text) {
     });
 }
 
-Result<> check(const Access& access) {
+Result<> check(const ClusterCredentials& access) {
     if (access.ca.empty()) return fail(Code::invalid, "a CA bundle is missing");
     if (access.certificate.empty() != access.key.empty()) {
         return fail(Code::invalid, "a client certificate and its key are needed together");
@@ -110,7 +110,7 @@ Result<> check(const Access& access) {
 
 }  // namespace
 
-Result<std::unique_ptr<Api>> make_api(Loop& loop, Access access,
+Result<std::unique_ptr<Api>> make_api(Loop& loop, ClusterCredentials access,
                                       std::chrono::milliseconds deadline) {
     auto url = read_server_url(access.server);
     if (!url) return during("API server", url.error());
@@ -119,11 +119,11 @@ Result<std::unique_ptr<Api>> make_api(Loop& loop, Access access,
     }
     auto multi = Multi::create(loop);
     if (!multi) return std::unexpected(multi.error());
-    auto identity = std::make_shared<const Identity>(std::move(access), std::move(*url));
+    auto identity = std::make_shared<const Endpoint>(std::move(access), std::move(*url));
     return std::make_unique<HttpApi>(std::move(*multi), std::move(identity), deadline);
 }
 
-Result<std::unique_ptr<Api>> Api::create(Loop& loop, Access access) {
+Result<std::unique_ptr<Api>> Api::create(Loop& loop, ClusterCredentials access) {
     return make_api(loop, std::move(access), kDeadline);
 }
 

@@ -45,7 +45,7 @@ public:
     using EndCallback = std::move_only_function<void(Answer<void>)>;
 
     /// invalid: the access has no CA, or cannot be used.
-    static Result<std::unique_ptr<Api>> create(Loop& loop, Access access);
+    static Result<std::unique_ptr<Api>> create(Loop& loop, ClusterCredentials access);
     virtual ~Api() = default;
 
     virtual const std::string& server() const = 0;

@@ -4,7 +4,7 @@
 
 #include "daemon/base/base64.hpp"
 #include "daemon/kube/fields.hpp"
-#include "daemon/kube/kubelet_wishes.hpp"
+#include "daemon/kube/kubelet_settings.hpp"
 
 namespace kubexm::kube {
 
@@ -20,7 +20,7 @@ Result<std::string> data_at(const json& secret, const char* key) {
 }
 
 /// The host must know whom it talks to: never without a CA.
-Result<std::string> ca_for(const Access& access, std::string from_secret,
+Result<std::string> ca_for(const ClusterCredentials& access, std::string from_secret,
                            const std::string& management_server, const std::string& management_ca) {
     if (!from_secret.empty()) return from_secret;
     if (!access.ca.empty()) return access.ca;
@@ -32,7 +32,7 @@ Result<std::string> ca_for(const Access& access, std::string from_secret,
                             access.server));
 }
 
-Result<Access> access_of(const json& secret) {
+Result<ClusterCredentials> access_of(const json& secret) {
     auto text = data_at(secret, "bootstrap-kubeconfig");
     if (!text) return std::unexpected(text.error());
     if (text->empty()) {
@@ -66,8 +66,8 @@ Result<BootstrapMaterial> read_material(const json& secret, const std::string& m
 
 }  // namespace
 
-std::string secret_path(const std::string& space, const std::string& name) {
-    return fmt::format("/api/v1/namespaces/{}/secrets/{}", space, name);
+std::string secret_path(const std::string& namespace_, const std::string& name) {
+    return fmt::format("/api/v1/namespaces/{}/secrets/{}", namespace_, name);
 }
 
 Result<BootstrapMaterial> material_from_secret(json secret, const std::string& management_server,

@@ -12,12 +12,12 @@ namespace kubexm::kube {
 
 /// What the bootstrap secret of an assignment holds.
 struct BootstrapMaterial {
-    Access access;  // with the bootstrap credentials; `access.ca` may be empty
-    model::KubeletWishes kubelet;
+    ClusterCredentials access;  // with the bootstrap credentials; `access.ca` may be empty
+    model::KubeletSettings kubelet;
     std::vector<std::string> notes;  // what was asked for and is not done
 };
 
-std::string secret_path(const std::string& space, const std::string& name);
+std::string secret_path(const std::string& namespace_, const std::string& name);
 
 /// The secret of the TLS-bootstrap mode. `ca.crt` of the secret goes before the kubeconfig's CA;
 /// where neither is there and the server is `management.server`, it is the management cluster's.

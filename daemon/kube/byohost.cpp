@@ -29,7 +29,7 @@ Result<std::optional<model::Reference>> reference_at(const json& object, const c
     if (found.is_null()) return std::nullopt;
     model::Reference reference{text_at(found, {"namespace"}), text_at(found, {"name"}),
                                text_at(found, {"uid"})};
-    if (reference.name.empty() || reference.space.empty()) {
+    if (reference.name.empty() || reference.namespace_.empty()) {
         return fail(Code::invalid,
                     fmt::format("{}.{}: expected a namespace and a name, found {}", part, member,
                                 reference.name.empty() ? "no name" : "no namespace"));
@@ -96,13 +96,13 @@ Result<std::vector<model::Taint>> taints_at(const json& object) {
 
 Condition condition_from(const json& item) {
     Condition condition{.type = text_at(item, {"type"}),
-                        .status = model::Truth::unknown,
+                        .status = model::ConditionStatus::unknown,
                         .severity = text_at(item, {"severity"}),
                         .reason = text_at(item, {"reason"}),
                         .message = text_at(item, {"message"}),
                         .since = text_at(item, {"lastTransitionTime"})};
     const std::string status = text_at(item, {"status"});
-    for (const auto& [truth, word] : Names<model::Truth>::kAll) {
+    for (const auto& [truth, word] : Names<model::ConditionStatus>::kAll) {
         if (word == status) condition.status = truth;
     }
     return condition;
@@ -122,7 +122,7 @@ json to_json(const Condition& condition) {
                 {"lastTransitionTime", condition.since}};
     if (!condition.reason.empty()) object["reason"] = condition.reason;
     if (!condition.message.empty()) object["message"] = condition.message;
-    if (condition.status == model::Truth::no) object["severity"] = condition.severity;
+    if (condition.status == model::ConditionStatus::no) object["severity"] = condition.severity;
     return object;
 }
 
@@ -164,17 +164,17 @@ json capacity_labels(const model::HostFacts& facts) {
 
 }  // namespace
 
-std::string hosts_path(const std::string& space) {
+std::string hosts_path(const std::string& namespace_) {
     return fmt::format("/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/{}/byohosts",
-                       space);
+                       namespace_);
 }
 
-std::string host_path(const std::string& space, const std::string& name) {
-    return hosts_path(space) + "/" + name;
+std::string host_path(const std::string& namespace_, const std::string& name) {
+    return hosts_path(namespace_) + "/" + name;
 }
 
-std::string host_status_path(const std::string& space, const std::string& name) {
-    return host_path(space, name) + "/status";
+std::string host_status_path(const std::string& namespace_, const std::string& name) {
+    return host_path(namespace_, name) + "/status";
 }
 
 HostRecord host_from_json(const json& object) {

@@ -11,10 +11,10 @@ namespace kubexm::kube {
 
 // The ByoHost of this host, both ways. Pure.
 
-/// ".../namespaces/<space>/byohosts"
-std::string hosts_path(const std::string& space);
-std::string host_path(const std::string& space, const std::string& name);
-std::string host_status_path(const std::string& space, const std::string& name);
+/// ".../namespaces/<namespace>/byohosts"
+std::string hosts_path(const std::string& namespace_);
+std::string host_path(const std::string& namespace_, const std::string& name);
+std::string host_status_path(const std::string& namespace_, const std::string& name);
 
 /// Whatever cannot be read is told in `problem`: a host that cannot be joined can still be
 /// released.

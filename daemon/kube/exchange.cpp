@@ -71,7 +71,7 @@ int on_socket(void*, curl_socket_t fd, curlsocktype) noexcept {
 }
 
 /// Who is asked, and how we know that it is them.
-void set_trust(Options& options, const Identity& identity) {
+void set_trust(Options& options, const Endpoint& identity) {
     options.set(CURLOPT_PROTOCOLS_STR, "https");
     options.set(CURLOPT_FOLLOWLOCATION, 0L);
     options.set(CURLOPT_PROXY, "");  // not even one that the environment names
@@ -111,7 +111,7 @@ void set_body(Options& options, const Request& request) {
 }
 
 /// With another name for its certificate the server is asked by that name, at its own address.
-std::string host_of(const Identity& identity) {
+std::string host_of(const Endpoint& identity) {
     return identity.access.server_name.empty() ? identity.url.host : identity.access.server_name;
 }
 
@@ -135,7 +135,7 @@ void Headers::add(std::string&& line) {
     list_ = longer;
 }
 
-Exchange::Exchange(std::shared_ptr<const Identity> identity, Request request)
+Exchange::Exchange(std::shared_ptr<const Endpoint> identity, Request request)
     : identity_(std::move(identity)),
       request_(std::move(request)),
       what_(fmt::format("{} {} at {}", request_.method,
@@ -197,11 +197,10 @@ Failure Exchange::no_answer(CURLcode outcome) const {
     const std::string_view said = error_.data();
     const std::string why =
         said.empty() ? ::curl_easy_strerror(outcome) : printable(said.substr(0, kMaxErrorShown));
-    const char* const advice =
-        outcome == CURLE_PEER_FAILED_VERIFICATION
-            ? ". Is the CA of the kubeconfig or secret the one of this server?"
-            : "";
-    return {.error = {code_of(outcome), fmt::format("{}: {}{}", what_, why, advice)},
+    const char* const hint = outcome == CURLE_PEER_FAILED_VERIFICATION
+                                 ? ". Is the CA of the kubeconfig or secret the one of this server?"
+                                 : "";
+    return {.error = {code_of(outcome), fmt::format("{}: {}{}", what_, why, hint)},
             .status = status()};
 }
 

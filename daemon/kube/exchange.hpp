@@ -11,13 +11,13 @@
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/server_url.hpp"
 
-// One request on curl. Private to the room.
+// One request on curl. Private to the module.
 
 namespace kubexm::kube {
 
 /// What all requests of an Api share. The blobs are not copied for each of them.
-struct Identity {
-    Access access;
+struct Endpoint {
+    ClusterCredentials access;
     ServerUrl url;
 };
 
@@ -50,7 +50,7 @@ private:
 /// may drop anything.
 class Exchange : public std::enable_shared_from_this<Exchange> {
 public:
-    Exchange(std::shared_ptr<const Identity> identity, Request request);
+    Exchange(std::shared_ptr<const Endpoint> identity, Request request);
     virtual ~Exchange() = default;
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
@@ -86,7 +86,7 @@ private:
 
     void add_headers();
 
-    std::shared_ptr<const Identity> identity_;
+    std::shared_ptr<const Endpoint> identity_;
     Request request_;
     std::string what_;  // "GET /api/v1/nodes at https://10.0.0.1:6443"
     std::array<char, CURL_ERROR_SIZE> error_{};

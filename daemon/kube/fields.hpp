@@ -6,7 +6,7 @@
 #include <string_view>
 
 // Reading what an API server sent: nothing is expected to be there, or to be of its type. Private
-// to the room.
+// to the module.
 
 namespace kubexm::kube {
 

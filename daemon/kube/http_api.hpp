@@ -10,7 +10,7 @@ namespace kubexm::kube {
 inline constexpr std::chrono::milliseconds kDeadline = std::chrono::seconds(30);
 
 /// Api::create() with another deadline, for tests of it.
-Result<std::unique_ptr<Api>> make_api(Loop& loop, Access access,
+Result<std::unique_ptr<Api>> make_api(Loop& loop, ClusterCredentials access,
                                       std::chrono::milliseconds deadline);
 
 }  // namespace kubexm::kube

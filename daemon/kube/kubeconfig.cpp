@@ -91,7 +91,7 @@ Result<const json*> referenced(const json& root, const json& context, const char
     return named(root, list, key, *name);
 }
 
-Result<> read_cluster(const json& cluster, Access& access) {
+Result<> read_cluster(const json& cluster, ClusterCredentials& access) {
     if (auto checked = refuse_any(cluster, kRefusedOfCluster, "cluster"); !checked) return checked;
     auto insecure = scalar_at(cluster, "insecure-skip-tls-verify", "cluster");
     if (!insecure || (!insecure->empty() && *insecure != "false")) {
@@ -111,7 +111,7 @@ Result<> read_cluster(const json& cluster, Access& access) {
     return {};
 }
 
-Result<> read_user(const json& user, Access& access) {
+Result<> read_user(const json& user, ClusterCredentials& access) {
     if (auto checked = refuse_any(user, kRefusedOfUser, "user"); !checked) return checked;
     auto token = scalar_at(user, "token", "user");
     if (!token) return std::unexpected(token.error());
@@ -133,7 +133,7 @@ Result<> read_user(const json& user, Access& access) {
 
 }  // namespace
 
-Result<Access> access_from_kubeconfig(std::string_view yaml) {
+Result<ClusterCredentials> access_from_kubeconfig(std::string_view yaml) {
     const auto root = json_from_yaml(yaml);
     if (!root) return during("kubeconfig", root.error());
     if (!root->is_object()) return refused("document", "expected a mapping");
@@ -145,7 +145,7 @@ Result<Access> access_from_kubeconfig(std::string_view yaml) {
     if (!cluster) return std::unexpected(cluster.error());
     const auto user = referenced(*root, **context, "users", "user");
     if (!user) return std::unexpected(user.error());
-    Access access;
+    ClusterCredentials access;
     if (auto read = read_cluster(**cluster, access); !read) return std::unexpected(read.error());
     if (auto read = read_user(**user, access); !read) return std::unexpected(read.error());
     return access;

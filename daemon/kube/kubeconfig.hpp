@@ -9,7 +9,7 @@
 namespace kubexm::kube {
 
 /// The way to one API server and who we are there. Verification is never turned off.
-struct Access {
+struct ClusterCredentials {
     std::string server;       // "https://10.0.0.1:6443", no slash at the end
     std::string server_name;  // of its certificate, where that is not the host of `server`
     std::string ca;           // PEM; empty: the kubeconfig has none
@@ -23,10 +23,10 @@ struct Access {
 /// insecure-skip-tls-verify and proxy-url are refused by name. Size, depth and values are bounded;
 /// the message never quotes a value. A missing CA is no error here: the caller may know it from
 /// elsewhere.
-Result<Access> access_from_kubeconfig(std::string_view yaml);
+Result<ClusterCredentials> access_from_kubeconfig(std::string_view yaml);
 
 /// A kubeconfig with the client certificate of `access`, which access_from_kubeconfig() and kubectl
 /// read.
-Secret kubeconfig_of(const Access& access);
+Secret kubeconfig_of(const ClusterCredentials& access);
 
 }  // namespace kubexm::kube

@@ -10,14 +10,14 @@ namespace {
 
 using nlohmann::json;
 
-json cluster_of(const Access& access) {
+json cluster_of(const ClusterCredentials& access) {
     json cluster{{"server", access.server}};
     if (!access.ca.empty()) cluster["certificate-authority-data"] = base64(access.ca);
     if (!access.server_name.empty()) cluster["tls-server-name"] = access.server_name;
     return cluster;
 }
 
-json user_of(const Access& access) {
+json user_of(const ClusterCredentials& access) {
     return {{"client-certificate-data", base64(access.certificate)},
             {"client-key-data", base64(access.key.reveal())}};
 }
@@ -25,7 +25,7 @@ json user_of(const Access& access) {
 }  // namespace
 
 /// JSON is YAML.
-Secret kubeconfig_of(const Access& access) {
+Secret kubeconfig_of(const ClusterCredentials& access) {
     json user = user_of(access);
     json document{{"apiVersion", "v1"},
                   {"kind", "Config"},

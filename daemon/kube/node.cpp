@@ -16,7 +16,7 @@ void read_ready(const json& object, model::NodeRecord& node) {
     for (const json& condition : conditions) {
         if (text_at(condition, {"type"}) != "Ready") continue;
         const std::string status = text_at(condition, {"status"});
-        for (const auto& [truth, word] : Names<model::Truth>::kAll) {
+        for (const auto& [truth, word] : Names<model::ConditionStatus>::kAll) {
             if (word == status) node.ready = truth;
         }
         node.ready_message = text_at(condition, {"message"});
@@ -34,7 +34,7 @@ model::NodeRecord node_from_json(const json& object) {
         .provider_id = text_at(object, {"spec", "providerID"}),
         .kubelet_version = text_at(object, {"status", "nodeInfo", "kubeletVersion"}),
         .runtime_version = text_at(object, {"status", "nodeInfo", "containerRuntimeVersion"}),
-        .ready = model::Truth::unknown,
+        .ready = model::ConditionStatus::unknown,
         .ready_message = ""};
     read_ready(object, node);
     return node;

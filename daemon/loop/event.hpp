@@ -8,7 +8,7 @@
 
 #include "daemon/loop/loop.hpp"
 
-// sd-event's objects with owners. Private to the room.
+// sd-event's objects with owners. Private to the module.
 
 namespace kubexm {
 

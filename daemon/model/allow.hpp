@@ -6,7 +6,7 @@
 
 namespace kubexm::model {
 
-/// What root lets the hands do: everything else is refused, whoever asks.
+/// What root lets the executor do: everything else is refused, whoever asks.
 struct AllowList {
     /// By step type ("data-file", "deleted-tree", ...): directories below which a path may be, or a
     /// file itself.

@@ -9,7 +9,7 @@
 
 namespace kubexm::model {
 
-// The files that root or the kubelet acts on, as typed parameters. The hands render them; their
+// The files that root or the kubelet acts on, as typed parameters. The executor renders them; their
 // paths and everything not named here come from root-owned templates, so a plan cannot put a
 // command, a path or a directive of its own into them.
 
@@ -156,7 +156,7 @@ struct ModulesFile {
 using Document = std::variant<KubeletService, KubeletConfiguration, Kubeconfig,
                               ContainerdConfiguration, ProxyDropIn, SysctlFile, ModulesFile>;
 
-/// Where the hands put a document.
+/// Where the executor puts a document.
 std::string path_of(const Document& document);
 
 }  // namespace kubexm::model

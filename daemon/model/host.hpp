@@ -22,7 +22,7 @@ struct Interface {
 
 /// A reference to an object of the management cluster.
 struct Reference {
-    std::string space;  // its namespace
+    std::string namespace_;  // its namespace
     std::string name;
     std::string uid;  // empty where only a name is given
 
@@ -55,7 +55,7 @@ struct NodeRecord {
     std::string provider_id;
     std::string kubelet_version;
     std::string runtime_version;
-    Truth ready = Truth::unknown;
+    ConditionStatus ready = ConditionStatus::unknown;
     std::string ready_message;
 
     bool operator==(const NodeRecord&) const = default;

@@ -9,15 +9,15 @@
 
 namespace kubexm::model {
 
-/// What the cluster wants of every kubelet, as far as the hands can render it.
-struct KubeletWishes {
+/// What the cluster wants of every kubelet, as far as the executor can render it.
+struct KubeletSettings {
     CgroupDriver cgroup_driver = CgroupDriver::systemd;
     std::vector<std::string> cluster_dns;
     std::string cluster_domain = "cluster.local";
     bool fail_swap_on = true;
     std::uint32_t max_pods = 110;
 
-    bool operator==(const KubeletWishes&) const = default;
+    bool operator==(const KubeletSettings&) const = default;
 };
 
 /// Everything that makes this host a node of one cluster; no secret, only digests.
@@ -31,7 +31,7 @@ struct NodeJoin {
     std::string ca_digest;
     std::string certificate_digest;  // of certificate and key in one PEM
     std::string certificate_serial;
-    KubeletWishes kubelet;
+    KubeletSettings kubelet;
     std::vector<Pair> labels;
     std::vector<Taint> taints;
 

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxSteps = 200;
 
 /// Everything that shall change on the host, as data.
 struct Plan {
-    std::string id;     // unique for ever: the hands refuse an id they have seen
+    std::string id;     // unique for ever: the executor refuses an id they have seen
     std::string owner;  // for whom: an assignment's uid, "preparation"; undo is by owner
     std::vector<Step> steps;
 

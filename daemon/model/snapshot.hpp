@@ -51,11 +51,11 @@ struct AssignmentView {
     bool operator==(const AssignmentView&) const = default;
 };
 
-enum class Truth { yes, no, unknown };
+enum class ConditionStatus { yes, no, unknown };
 
 struct Condition {
     std::string type;
-    Truth status = Truth::unknown;
+    ConditionStatus status = ConditionStatus::unknown;
     std::string severity;  // "Info", "Warning", "Error" where the status is False
     std::string reason;    // CamelCase; may be empty where the status is True
     std::string message;
@@ -65,7 +65,7 @@ struct Condition {
 };
 
 struct StepView {
-    std::string type;  // empty, as the target, where only the hands know it: in an undo
+    std::string type;  // empty, as the target, where only the executor knows it: in an undo
     std::string target;
     std::string text;
     std::vector<std::string> effects;
@@ -137,12 +137,12 @@ struct Names<model::Phase> {
 };
 
 template <>
-struct Names<model::Truth> {
+struct Names<model::ConditionStatus> {
     // As Kubernetes spells them.
-    static constexpr std::array<std::pair<model::Truth, std::string_view>, 3> kAll{{
-        {model::Truth::yes, "True"},
-        {model::Truth::no, "False"},
-        {model::Truth::unknown, "Unknown"},
+    static constexpr std::array<std::pair<model::ConditionStatus, std::string_view>, 3> kAll{{
+        {model::ConditionStatus::yes, "True"},
+        {model::ConditionStatus::no, "False"},
+        {model::ConditionStatus::unknown, "Unknown"},
     }};
 };
 

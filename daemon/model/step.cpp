@@ -80,7 +80,7 @@ std::string target_of(const Step& step) {
                           [](const ComponentVersion& s) { return s.component; },
                           [](const TransientUnit& s) { return s.name; },
                           [](const Claim& s) { return s.path; },
-                          [](const ByProducts& s) { return std::string(name_of(s.kind)); },
+                          [](const SideEffects& s) { return std::string(name_of(s.kind)); },
                       },
                       step);
 }
@@ -130,7 +130,7 @@ std::string text_of(const Step& step) {
                 return fmt::format("run {} as {}", fmt::join(s.argv, " "), s.name);
             },
             [](const Claim& s) { return "take note that " + s.path + " will be ours"; },
-            [](const ByProducts& s) {
+            [](const SideEffects& s) {
                 return fmt::format("take note that new {} will be ours", name_of(s.kind));
             },
         },

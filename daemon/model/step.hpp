@@ -23,12 +23,12 @@ struct Mode {
 };
 
 /// Permission bits and owner of a file or directory.
-struct Access {
+struct FileAccess {
     Mode mode{0644};
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
 
-    bool operator==(const Access&) const = default;
+    bool operator==(const FileAccess&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("mode", self.mode);
         visit("uid", self.uid);
@@ -36,7 +36,7 @@ struct Access {
     }
 };
 
-/// A file that the hands write from typed parameters; they know its path.
+/// A file that the executor writes from typed parameters; they know its path.
 struct RenderedFile {
     static constexpr std::string_view kType = "rendered-file";
     Document document;
@@ -54,7 +54,7 @@ struct DataFile {
     std::string path;
     DataKind kind = DataKind::ca_bundle;
     std::string digest;  // SHA-256 of the content, hexadecimal
-    Access access;
+    FileAccess access;
 
     bool operator==(const DataFile&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -71,7 +71,7 @@ struct SecretFile {
     std::string path;
     std::string handle;
     std::string digest;
-    Access access{.mode = Mode{0600}};
+    FileAccess access{.mode = Mode{0600}};
 
     bool operator==(const SecretFile&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -85,7 +85,7 @@ struct SecretFile {
 struct Directory {
     static constexpr std::string_view kType = "directory";
     std::string path;
-    Access access{.mode = Mode{0755}};
+    FileAccess access{.mode = Mode{0755}};
 
     bool operator==(const Directory&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -272,18 +272,18 @@ enum class ByProduct { pods, chains, links, cgroups };
 
 /// What of a kind appears after this step is ours, and goes with undo. Nothing in it says which:
 /// what was not there before and is recognisably of the kind.
-struct ByProducts {
-    static constexpr std::string_view kType = "by-products";
+struct SideEffects {
+    static constexpr std::string_view kType = "side-effects";
     ByProduct kind = ByProduct::pods;
 
-    bool operator==(const ByProducts&) const = default;
+    bool operator==(const SideEffects&) const = default;
     static void fields(auto& self, auto&& visit) { visit("kind", self.kind); }
 };
 
 using Step =
     std::variant<RenderedFile, DataFile, SecretFile, Directory, Symlink, ManagedBlock, AbsentPath,
                  DeletedTree, Sysctl, KernelModule, SwapOff, Unmounted, UnitState, DaemonReload,
-                 ComponentVersion, TransientUnit, Claim, ByProducts>;
+                 ComponentVersion, TransientUnit, Claim, SideEffects>;
 
 /// "rendered-file", "sysctl", ...
 std::string_view type_of(const Step& step);

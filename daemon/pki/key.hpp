@@ -25,7 +25,7 @@ public:
     const std::string& public_key() const { return public_key_; }
 
 private:
-    friend struct KeyAccess;  // the room's other files
+    friend struct KeyAccess;  // the module's other files
     struct Impl;
     explicit Key(std::unique_ptr<Impl> impl, std::string public_key);
     std::unique_ptr<Impl> impl_;

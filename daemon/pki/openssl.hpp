@@ -11,7 +11,7 @@
 #include "daemon/base/error.hpp"
 #include "daemon/pki/key.hpp"
 
-// OpenSSL's objects with owners. Private to the room.
+// OpenSSL's objects with owners. Private to the module.
 
 namespace kubexm::pki {
 

@@ -16,8 +16,8 @@ using namespace model;
 
 constexpr const char* kPki = "/var/lib/kubelet/pki";
 constexpr const char* kCa = "/etc/kubernetes/pki/ca.crt";
-constexpr Access kOnlyRoot{.mode = Mode{0700}};
-constexpr Access kForAll{.mode = Mode{0755}};
+constexpr FileAccess kOnlyRoot{.mode = Mode{0700}};
+constexpr FileAccess kForAll{.mode = Mode{0755}};
 
 /// The trees that kubelet, containerd and the pod network make. Of containerd's only what it has
 /// for Kubernetes: others may run containers there too.
@@ -64,7 +64,7 @@ void set_sysctls(std::vector<Step>& steps) {
 /// is given back when what kubelet made in it is gone.
 void claim(std::vector<Step>& steps) {
     for (const ByProduct kind : {ByProduct::cgroups, ByProduct::links, ByProduct::chains}) {
-        steps.emplace_back(ByProducts{kind});
+        steps.emplace_back(SideEffects{kind});
     }
     for (const char* path : kShared) steps.emplace_back(Claim{path, /*if_empty=*/true});
     for (const char* path : kMadeByOthers) steps.emplace_back(Claim{path, std::nullopt});
@@ -97,7 +97,7 @@ std::vector<Pair> labels_for_kubelet(const std::vector<Pair>& labels) {
 
 /// What kubelet is started with; it is restarted when one of these changes.
 std::vector<Step> kubelet_files(const NodeJoin& join) {
-    const KubeletWishes& wishes = join.kubelet;
+    const KubeletSettings& wishes = join.kubelet;
     return {
         RenderedFile{KubeletConfiguration{join.minor, wishes.cgroup_driver, wishes.cluster_dns,
                                           wishes.cluster_domain, wishes.fail_swap_on,
@@ -119,7 +119,7 @@ void run_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
     const std::string key = digest_of(files);
     steps.insert(steps.end(), files.begin(), files.end());
     steps.emplace_back(DaemonReload{{"kubelet.service"}});
-    steps.emplace_back(ByProducts{ByProduct::pods});
+    steps.emplace_back(SideEffects{ByProduct::pods});
     steps.emplace_back(UnitState{"kubelet.service", true, true, std::nullopt, key});
 }
 

@@ -12,7 +12,7 @@ from testbed import waiting
 from testbed.node import Node
 
 BARE = Path(__file__).resolve().parents[2] / "build/release/tests/bench/bare"
-OURS = {"kubexmd": "usr/bin/kubexmd", "kubexm-hands": "usr/libexec/kubexm/kubexm-hands"}
+OURS = {"kubexmd": "usr/bin/kubexmd", "kubexm-executor": "usr/libexec/kubexm/kubexm-executor"}
 BARE_UNIT = "[Service]\nType=notify\nNotifyAccess=all\nExecStart=/usr/local/bin/bare\n"
 QUIET = 10  # seconds after a plan; by then a process is at rest
 PLAN = {"id": "bench", "owner": "bench",
@@ -69,13 +69,13 @@ def main() -> None:
     sizes = [stripped_mb(TREE / path) for path in OURS.values()]
     with Node() as node:
         prepare(node)
-        node.run(["systemctl", "start", "kubexm-hands.socket"])
+        node.run(["systemctl", "start", "kubexm-executor.socket"])
         count = rounds(quick=5, deep=20)
         started = {unit: middle([start(node, unit) for _ in range(count)]) for unit in (*OURS, "bare")}
         node.run(["systemctl", "start", *OURS, "bare"])
         node.write("/run/plan.json", json.dumps(PLAN))
         node.run(["kubexmctl", "apply", "/run/plan.json"])
-        waiting.until("kubexmd is connected", lambda: "The hands answer" in node.run(
+        waiting.until("kubexmd is connected", lambda: "The executor answers" in node.run(
             ["systemctl", "show", "-P", "StatusText", "kubexmd"]).stdout, 20)
         time.sleep(QUIET)  # nobody may ask: that would wake them
         memory = {unit: pss(node, unit) for unit in (*OURS, "bare")}

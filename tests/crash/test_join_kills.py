@@ -12,16 +12,16 @@ import pytest
 from testbed import assignment, snapshot
 from testbed import host as hosts
 from testbed.assignment import BOOTSTRAPPED, HOST_SIGNER, INSTALLED, NODE_SIGNER
-from testbed.hands import kills
+from testbed.executor import kills
 from testbed.host import PLACE, Host
 from testbed.management.side import Management
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
-ROUNDS, KILLS_IN_ROUND = 3, 3  # of the hands, unless the test is deep
-AGENT, HANDS = "kubexmd", "kubexm-hands"
-TRACES = {AGENT: "/run/kubexm/trace", HANDS: f"{PLACE}/trace"}
+ROUNDS, KILLS_IN_ROUND = 3, 3  # of the executor, unless the test is deep
+AGENT, EXECUTOR = "kubexmd", "kubexm-executor"
+TRACES = {AGENT: "/run/kubexm/trace", EXECUTOR: f"{PLACE}/trace"}
 TREES = "/etc/kubernetes /etc/systemd/system /var/lib/kubelet/pki /var/lib/kubelet/config.yaml"
 CONTENTS = ["/etc/kubernetes/kubelet.conf", "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml",
             "/etc/systemd/system/kubelet.service"]
@@ -35,9 +35,9 @@ class Course:
 
     def __init__(self, side: Management, host: Host) -> None:
         self.side, self.host = side, host
-        self.kills = {AGENT: 0, HANDS: 0}
-        self.missed = 0  # of the hands: how often systemd is asked depends on how far it is
-        for unit in (HANDS, AGENT):
+        self.kills = {AGENT: 0, EXECUTOR: 0}
+        self.missed = 0  # of the executor: how often systemd is asked depends on how far it is
+        for unit in (EXECUTOR, AGENT):
             host.restart(unit)
         self.rest()
         self.before = snapshot.settled(host.node)
@@ -100,7 +100,7 @@ class Course:
             left = self.host.forgive(unit)
             died = len(where) - left
             self.host.wait(f"{died} deaths of {unit}", lambda unit=unit, died=died: self.host.deaths(unit) >= died)
-            assert unit == HANDS or not left, f"{unit} should have died {len(where)} times at {where}, and did {died}"
+            assert unit == EXECUTOR or not left, f"{unit} should have died {len(where)} times at {where}, and did {died}"
             self.kills[unit] += died
             self.missed += left
 
@@ -159,14 +159,14 @@ def test_kubexmd_killed_again_and_again_while_it_enrols(course):
     course.before = snapshot.settled(host.node)
 
 
-def test_hands_killed_at_points(course, figure):
-    forth, back = chosen(course.forth_trace[HANDS], "forth"), chosen(course.back_trace[HANDS], "back")
+def test_executor_killed_at_points(course, figure):
+    forth, back = chosen(course.forth_trace[EXECUTOR], "forth"), chosen(course.back_trace[EXECUTOR], "back")
     for there, here in itertools.zip_longest(forth, back, fillvalue=[]):
-        course.forth({HANDS: there})
-        course.back({HANDS: here})
-    assert course.kills[HANDS] > course.missed
-    figure(f"hands killed in joins and releases: {sum(map(len, forth))} and {sum(map(len, back))} points, "
-           f"{course.kills[HANDS]} kills, {course.missed} not passed, all survived")
+        course.forth({EXECUTOR: there})
+        course.back({EXECUTOR: here})
+    assert course.kills[EXECUTOR] > course.missed
+    figure(f"executor killed in joins and releases: {sum(map(len, forth))} and {sum(map(len, back))} points, "
+           f"{course.kills[EXECUTOR]} kills, {course.missed} not passed, all survived")
 
 
 def chosen(trace: list[str], word: str) -> list[list[str]]:
@@ -191,8 +191,8 @@ def commits(points: Sequence[kills.Point]) -> list[str]:
 
 def test_both_killed(course):
     """Each while the other is away or not yet back."""
-    course.forth({AGENT: ["plan.accepted:1"], HANDS: ["file.rename.after:1", "bus.call.after:1"]})
-    course.back({AGENT: ["plan.accepted:1"], HANDS: ["bus.call.before:1", "dir.remove.after:1"]})
+    course.forth({AGENT: ["plan.accepted:1"], EXECUTOR: ["file.rename.after:1", "bus.call.after:1"]})
+    course.back({AGENT: ["plan.accepted:1"], EXECUTOR: ["bus.call.before:1", "dir.remove.after:1"]})
 
 
 def test_kubexmd_killed_three_times_in_a_row(course):

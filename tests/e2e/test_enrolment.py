@@ -42,5 +42,5 @@ def test_whoever_waits_for_approval_says_so_and_how(cluster, node):
     assert not host.condition("CertificateIssued")
     # It is who it says, and that is all: nobody here lets hosts register.
     name = f'User "byoh:host:{node.name}" cannot get resource "byohosts"'
-    host.wait("to be told", lambda: name in host.condition("ManagementAnswers").get("message", ""))
+    host.wait("to be told", lambda: name in host.condition("ManagementClusterReachable").get("message", ""))
     assert host.phase() == "enrolling"

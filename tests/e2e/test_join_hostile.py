@@ -128,7 +128,7 @@ def test_a_machine_whose_uid_is(place, uid):
     side, host, _ = place
     assign(side, host, bootstrap_data(side.cluster), uid=uid)
     told = wait_for_words(side, host, ["status.machineRef.uid", "expected 1 to 64 letters"])
-    assert len(told) < 300 and host.condition("ManagementAnswers")["status"] == "True"
+    assert len(told) < 300 and host.condition("ManagementClusterReachable")["status"] == "True"
     withdraw(side, host)
 
 

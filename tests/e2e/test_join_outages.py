@@ -46,11 +46,11 @@ def process_of(host, unit: str) -> str:
 def wait_for_hold(side, host, *words: str) -> None:
     """The orders do not fit, and that is all: the node is as good as it was."""
     def held() -> dict | None:
-        said = condition(side, host, "AssignmentFollowed")
+        said = condition(side, host, "AssignmentApplied")
         return said if said.get("status") == "False" and all(word in said["message"] for word in words) else None
 
     found = host.wait("a hold", held)
-    assert found["reason"] == "HeldForAPerson" and host.phase() == "held"
+    assert found["reason"] == "ManualDecisionRequired" and host.phase() == "held"
     assert host.condition(found["type"])["message"] == found["message"]
     host.wait("the Node to be looked at", lambda: host.condition("NodeReady").get("status") == "True")
     side.wait_for("what is true of the node", lambda: condition(side, host).get("status") == "True")
@@ -66,7 +66,7 @@ def test_nothing_is_wiped_on_inference(joined):
     assert kubelet_of(host) == kubelet and is_ready(side, host)
     refer_to_machine(side, host, "by-hand-1")
     host.wait_for_phase("joined")
-    side.wait_for("the end of the hold", lambda: condition(side, host, "AssignmentFollowed")["status"] == "True")
+    side.wait_for("the end of the hold", lambda: condition(side, host, "AssignmentApplied")["status"] == "True")
     assert condition(side, host)["status"] == "True"
 
 
@@ -98,10 +98,10 @@ def test_a_host_that_was_deleted_is_registered_anew_and_keeps_its_node(joined):
 def test_the_api_server_is_away_for_a_while(joined):
     side, host, kubelet = joined
     side.cluster.processes["kube-apiserver"].kill()
-    for kind in ("ManagementAnswers", "NodeReady"):
+    for kind in ("ManagementClusterReachable", "NodeReady"):
         host.wait(f"{kind} to be false", lambda kind=kind: host.condition(kind).get("status") != "True")
     side.cluster.restart("kube-apiserver")
-    for kind in ("ManagementAnswers", "NodeReady"):
+    for kind in ("ManagementClusterReachable", "NodeReady"):
         host.wait(f"{kind} to be true", lambda kind=kind: host.condition(kind).get("status") == "True")
     assert host.phase() == "joined" and kubelet_of(host) == kubelet
 
@@ -136,7 +136,7 @@ def test_the_token_and_the_keys_are_nowhere_else(joined):
             assert mode == "600" and owner in ("root", "kubexm"), f"{path} has mode {mode} of {owner}"
     assert search.files(host.node, key) and not search.files(host.node, token.split(".")[1])
     for pid, name in search.processes(host.node).items():
-        if name in ("kubexmd", "kubexm-hands"):
+        if name in ("kubexmd", "kubexm-executor"):
             # The status makes it use its stacks again: what a call left there is not wiped, but overwritten.
             host.wait(f"{name} to forget the token", lambda pid=pid: host.status() and not search.memory(
                 pid, token.split(".")[1]))
@@ -147,12 +147,12 @@ def decoded(secret: dict) -> dict[str, str]:
     return {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
 
 
-def signal_hands(host, name: str) -> None:
-    host.node.run(["systemctl", "kill", f"--signal={name}", "kubexm-hands"])
+def signal_executor(host, name: str) -> None:
+    host.node.run(["systemctl", "kill", f"--signal={name}", "kubexm-executor"])
 
 
 def replace_kubexmd(host) -> None:
-    """Does not wait until it is ready, which without an answer of the hands takes a while."""
+    """Does not wait until it is ready, which without an answer of the executor takes a while."""
     before = process_of(host, "kubexmd")
     host.node.run(["systemctl", "restart", "--no-block", "kubexmd"])
     host.wait("another process", lambda: process_of(host, "kubexmd") not in ("0", before))
@@ -164,30 +164,30 @@ def test_kubexmd_restarts_in_every_phase(place):
     ways = (("joining", "joined"), ("joined", "joined"), ("releasing", "waiting"), ("waiting", "waiting"))
     for phase, next_phase in ways:
         if phase == "releasing":
-            signal_hands(host, "STOP")  # else it might be over before anybody saw it
+            signal_executor(host, "STOP")  # else it might be over before anybody saw it
             annotate(side, host, UNREGISTERING)
         host.wait_for_phase(phase)
         kubelet = kubelet_of(host)
         replace_kubexmd(host)
         if phase == "releasing":
-            signal_hands(host, "CONT")
+            signal_executor(host, "CONT")
         host.wait_for_phase(next_phase)
         assert phase != "joined" or kubelet_of(host) == kubelet
     withdraw(side, host)
 
 
-def test_the_hands_are_stopped_while_it_joins(place):
+def test_the_executor_are_stopped_while_it_joins(place):
     side, host, _ = place
-    units = ["kubexm-hands.service", "kubexm-hands.socket"]
+    units = ["kubexm-executor.service", "kubexm-executor.socket"]
     host.node.run(["systemctl", "stop", *units])
-    host.wait("to be told", lambda: host.condition("HandsAnswer").get("status") == "False")
+    host.wait("to be told", lambda: host.condition("ExecutorAvailable").get("status") == "False")
     assign(side, host, bootstrap_data(side.cluster))
     host.wait("orders", lambda: byohost(side, host)["status"].get("machineRef"))
-    host.node.run(["systemctl", "start", "kubexm-hands.socket"])
+    host.node.run(["systemctl", "start", "kubexm-executor.socket"])
     host.wait("a plan", lambda: (host.status().get("plan") or {}).get("state") == "running")
     host.node.run(["systemctl", "stop", *units])
-    host.wait("to be told", lambda: host.condition("HandsAnswer").get("status") == "False")
-    host.node.run(["systemctl", "start", "kubexm-hands.socket"])
+    host.wait("to be told", lambda: host.condition("ExecutorAvailable").get("status") == "False")
+    host.node.run(["systemctl", "start", "kubexm-executor.socket"])
     host.wait_for_phase("joined")
     withdraw(side, host)
 
@@ -207,7 +207,7 @@ def test_a_host_that_knows_no_cluster_says_so(place):
     host.node.run(["sh", "-c", f"mv {BOOTSTRAP} /root/kept && rm /var/lib/kubexm/management.kubeconfig"])
     host.node.run(["systemctl", "start", "kubexmd"])
     host.wait_for_phase("unconfigured")
-    said = host.wait("to be told", lambda: host.condition("ManagementAnswers"))
+    said = host.wait("to be told", lambda: host.condition("ManagementClusterReachable"))
     assert (said["reason"], said["status"]) == ("NotConfigured", "False")
     assert BOOTSTRAP in said["message"] and "restart kubexmd" in said["message"]
     host.node.run(["mv", "/root/kept", BOOTSTRAP])

@@ -10,10 +10,10 @@ from testbed import assignment
 from testbed.assignment import assign, bootstrap_data, condition, is_ready, refer_to_machine, withdraw
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
-JOURNAL = "/var/lib/kubexm-hands/journal.db"
+JOURNAL = "/var/lib/kubexm-executor/journal.db"
 PLAN = {"id": "root-1", "owner": "root", "steps": [
     {"type": "managed-block", "with": {"path": "/etc/hosts", "name": "root", "lines": ["10.0.0.1 api.example"]}}]}
-HANDS = ["kubexm-hands.socket", "kubexm-hands.service"]
+EXECUTOR = ["kubexm-executor.socket", "kubexm-executor.service"]
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +56,19 @@ def test_a_host_that_root_took_back_is_free_for_the_machine_it_was_held_against(
     assert told["assignment"]["uid"] == "by-hand-2" and is_ready(side, host)
 
 
-def test_hands_that_cannot_tell_are_asked_until_they_can(joined):
+def test_executor_that_cannot_tell_are_asked_until_they_can(joined):
     """Their journal is damaged, and what is on the host is only known when a person has decided."""
     _, host = joined
-    host.node.run(["systemctl", "stop", *HANDS])
+    host.node.run(["systemctl", "stop", *EXECUTOR])
     journal = bytearray(host.node.read(JOURNAL))
     journal[100:160] = bytes(60)  # the root of the schema: no table can be found any more
     host.node.write(JOURNAL, bytes(journal))
-    host.node.run(["systemctl", "start", *HANDS])
-    said = host.wait("the host to say why", lambda: "kubexmctl journal" in host.condition("HandsAnswer").get("message", "")
-                     and host.condition("HandsAnswer"))
+    host.node.run(["systemctl", "start", *EXECUTOR])
+    said = host.wait("the host to say why", lambda: "kubexmctl journal" in host.condition("ExecutorAvailable").get("message", "")
+                     and host.condition("ExecutorAvailable"))
     assert said["status"] == "False"
     host.node.run(["kubexmctl", "journal", "restore"])
-    host.wait("the hands to tell", lambda: host.condition("HandsAnswer").get("status") == "True")
+    host.wait("the executor to tell", lambda: host.condition("ExecutorAvailable").get("status") == "True")
     host.wait_for_phase("joined")
 
 

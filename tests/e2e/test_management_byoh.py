@@ -43,7 +43,7 @@ def agent(side, nodes):
 
 
 def bootstrap_kubeconfig(side) -> str:
-    """What the manager hands out for a BootstrapKubeconfig object."""
+    """What the manager @EXECUTOR@ out for a BootstrapKubeconfig object."""
     authority = base64.b64encode(side.cluster.ca.read_bytes()).decode()
     side.cluster.apply(json.dumps({
         "apiVersion": GROUP, "kind": "BootstrapKubeconfig", "metadata": {"name": "hosts", "namespace": NAMESPACE},

@@ -6,7 +6,7 @@
 
 #include "daemon/config/apply.hpp"
 #include "daemon/config/config.hpp"
-#include "daemon/config/hands_config.hpp"
+#include "daemon/config/executor_config.hpp"
 #include "daemon/model/denied_sysctls.hpp"
 
 namespace {
@@ -40,9 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         again.origins = config.origins;
         if (again != config) __builtin_trap();
     }
-    HandsConfig hands;
-    if (takes(text, hands) &&
-        std::ranges::any_of(hands.allow.sysctls, kubexm::model::is_denied_sysctl)) {
+    ExecutorConfig executor;
+    if (takes(text, executor) &&
+        std::ranges::any_of(executor.allow.sysctls, kubexm::model::is_denied_sysctl)) {
         __builtin_trap();
     }
     return 0;

@@ -7,14 +7,14 @@
 #include <string>
 
 #include "daemon/base/overloaded.hpp"
-#include "daemon/hands/render/render.hpp"
+#include "daemon/executor/render/render.hpp"
 #include "daemon/model/codec.hpp"
-#include "tests/unit/daemon/hands/render/examples.hpp"
+#include "tests/unit/daemon/executor/render/examples.hpp"
 
 namespace {
 
-using kubexm::hands::Example;
-using kubexm::hands::Rendered;
+using kubexm::executor::Example;
+using kubexm::executor::Rendered;
 using kubexm::model::Document;
 using nlohmann::json;
 
@@ -76,16 +76,16 @@ bool is_printable(char c) { return c == '\n' || (c >= ' ' && c <= '~'); }
 // Whatever the parameters are: a refusal, or the lines of the template and nothing beyond
 // printable ASCII.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static const auto all = kubexm::hands::examples();
+    static const auto all = kubexm::executor::examples();
     FuzzedDataProvider bytes(data, size);
     const Example& example = all[bytes.ConsumeIntegralInRange<std::size_t>(0, all.size() - 1)];
     json form = kubexm::codec::encode(example.document);
     change(form, bytes);
     Document document;
     if (!kubexm::codec::decode(form, document, {"document"})) return 0;
-    const auto file = kubexm::hands::render(document);
+    const auto file = kubexm::executor::render(document);
     if (!file) return 0;
-    const auto untouched = kubexm::hands::render(example.document);
+    const auto untouched = kubexm::executor::render(example.document);
     if (lines(*file) - own_lines(document) != lines(*untouched) - own_lines(example.document)) {
         __builtin_trap();
     }

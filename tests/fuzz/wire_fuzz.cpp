@@ -1,7 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "daemon/hands/wire/messages.hpp"
+#include "daemon/executor/wire/messages.hpp"
 
 // What is understood can be said again, and is understood the same way.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

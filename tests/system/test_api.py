@@ -16,7 +16,7 @@ SOCKET = "/run/kubexm/kubexmd.sock"
 def host(request, nodes):
     node = nodes(suite=request.param)
     node.install(TREE)
-    node.run(["systemctl", "enable", "--now", "kubexm-hands.socket", "kubexmd"])
+    node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
     return node
 
 

@@ -1,4 +1,4 @@
-"""A secret that goes through the hands is where it belongs and nowhere else."""
+"""A secret that goes through the executor is where it belongs and nowhere else."""
 
 import secrets
 import stat
@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from testbed import handswire, search, waiting
-from testbed.hands import client
-from testbed.hands.client import ACCESS, apply, offer, plan, shown, undo
-from testbed.hands.plan import step
+from testbed import executor_wire, search, waiting
+from testbed.executor import client
+from testbed.executor.client import ACCESS, apply, offer, plan, shown, undo
+from testbed.executor.plan import step
 
 GATE, KEY = "/run/gate", "/etc/kubernetes/pki/canary.key"
-VAULT = f"{handswire.STATE}/content"
+VAULT = f"{executor_wire.STATE}/content"
 
 
 @pytest.fixture(params=["bookworm", "trixie"])
@@ -30,7 +30,7 @@ def canary() -> str:
 def secret_steps(secret: str) -> list[dict]:
     directories = [step("directory", path=path, access=ACCESS | {"mode": "0755"})
                    for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
-    return [*directories, step("secret-file", path=KEY, handle="canary", digest=handswire.digest(secret.encode()),
+    return [*directories, step("secret-file", path=KEY, handle="canary", digest=executor_wire.digest(secret.encode()),
                                access=ACCESS | {"mode": "0600"})]
 
 
@@ -38,11 +38,11 @@ def at_gate(*more: str) -> dict:
     return step("transient-unit", name="kubexm-gate.service", argv=["/usr/bin/cat", GATE, *more], timeout_seconds=240)
 
 
-def hands_of(node) -> int:
+def executor_of(node) -> int:
     """The process as seen from here; restarted by systemd where it was killed."""
     def found():
-        return next((pid for pid, name in search.processes(node).items() if name == "kubexm-hands"), 0)
-    return waiting.until("the hands", found, 60)
+        return next((pid for pid, name in search.processes(node).items() if name == "kubexm-executor"), 0)
+    return waiting.until("the executor", found, 60)
 
 
 def wait_at_gate(node) -> None:
@@ -57,13 +57,13 @@ def assert_secret_is_only_in(node, secret: str, *allowed: str) -> None:
         assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o600, 0), path
     assert not search.journal(node, secret)
     assert not search.arguments(node, secret)
-    assert not search.memory(hands_of(node), secret)
+    assert not search.memory(executor_of(node), secret)
 
 
 def test_a_secret_is_in_its_file_and_the_vault_and_gone_after_undo(host):
     secret = canary()
     content = [secret.encode()]
-    with handswire.connect(host) as wire:
+    with executor_wire.connect(host) as wire:
         wire.hello()
         assert wire.ask({"type": "preview", "plan": plan("shown", *secret_steps(secret))})["type"] == "end"
         broken = step("directory", path="/etc/kubernetes/missing/below", access=ACCESS | {"mode": "0755"})
@@ -75,7 +75,7 @@ def test_a_secret_is_in_its_file_and_the_vault_and_gone_after_undo(host):
     host.run(["kill", "-KILL", shown(host, "MainPID")])
     waiting.until("the plan to go on", lambda: shown(host, "StatusText") == "Plan killed runs.", 60)
     host.run(["sh", "-c", f"echo > {GATE}"])
-    with handswire.connect(host) as wire:
+    with executor_wire.connect(host) as wire:
         wire.hello()
         assert wire.ask({"type": "follow", "plan_id": "killed"})["state"] == "done"
         assert wire.ask({"type": "history", "limit": 10})["type"] == "end"
@@ -88,7 +88,7 @@ def test_what_was_there_before_is_as_secret(host):
     """The pre-image of a file that a plan replaces may be a key of somebody else's."""
     before, secret = canary(), canary()
     host.write(KEY, before, 0o600)
-    with handswire.connect(host) as wire:
+    with executor_wire.connect(host) as wire:
         wire.hello()
         assert apply(wire, plan("replacing", *secret_steps(secret)), [secret.encode()]) == ""
         assert_secret_is_only_in(host, before, VAULT)
@@ -103,7 +103,7 @@ def test_a_preview_quotes_only_what_everybody_may_read(host):
     host.write("/etc/kubernetes/kube-proxy.conf", f"current-context: {public}\n", 0o644)
     steps = [step("rendered-file", document={"type": "kubeconfig", "user": user, "server": "https://10.99.0.2:6443"})
              for user in ("kubelet", "kube-proxy")]
-    with handswire.connect(host) as wire:
+    with executor_wire.connect(host) as wire:
         wire.hello()
         wire.send({"type": "preview", "plan": plan("shown", *steps)})
         shown_text = str([wire.receive() for _ in (*steps, "end")])
@@ -114,16 +114,16 @@ def test_the_search_finds_what_is_not_secret(host):
     """The control: without it the tests above would pass with a search that sees nothing."""
     control = canary()
     host.write(f"/run/{control}", control)
-    with handswire.connect(host) as wire:
+    with executor_wire.connect(host) as wire:
         wire.hello()
         block = step("managed-block", path="/etc/hosts", name=control, lines=["10.99.0.200 somebody"])
         assert offer(wire, plan("open", block, at_gate(f"/run/{control}")))["type"] == "accepted"
         wait_at_gate(host)
         found = search.files(host, control)
         assert {"/etc/hosts", f"/run/{control}"} <= set(found)
-        assert any(path.startswith(f"{handswire.STATE}/journal.db") for path in found)
+        assert any(path.startswith(f"{executor_wire.STATE}/journal.db") for path in found)
         assert search.journal(host, control)
         assert "cat" in search.arguments(host, control)
-        assert search.memory(hands_of(host), control)
+        assert search.memory(executor_of(host), control)
         host.run(["sh", "-c", f"echo > {GATE}"])
         assert wire.ask({"type": "follow", "plan_id": "open"})["state"] == "done"

@@ -1,4 +1,4 @@
-"""The hands on a host with a kernel of its own: modules, swap, reboots, power cuts, control groups of version 2."""
+"""The executor on a host with a kernel of its own: modules, swap, reboots, power cuts, control groups of version 2."""
 
 import hashlib
 import itertools
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from testbed.guest import Guest
-from testbed.hands import kills
+from testbed.executor import kills
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
@@ -26,7 +26,7 @@ def guest():
     with Guest(TREE) as made:
         made.install()
         made.write("/root/ca.crt", CA)
-        made.shell("systemctl enable --now kubexm-hands.socket kubexm-hands.service kubexmd.service; sync")
+        made.shell("systemctl enable --now kubexm-executor.socket kubexm-executor.service kubexmd.service; sync")
         yield made
 
 
@@ -78,10 +78,10 @@ def send(guest: Guest, unit: str):
                                     "exec socat -u EXEC:'echo hello' UDP4-SENDTO:127.0.0.1:7777"], check=False)
 
 
-def test_nothing_is_sent_by_the_hands(guest):
+def test_nothing_is_sent_by_the_executor(guest):
     assert guest.run(["stat", "-fc", "%T", "/sys/fs/cgroup"]).stdout.strip() == "cgroup2fs"
     assert send(guest, "kubexmd.service").returncode == 0
-    refused = send(guest, "kubexm-hands.service")
+    refused = send(guest, "kubexm-executor.service")
     assert refused.returncode == 1
     assert "Operation not permitted" in refused.stderr
     must(apply(guest, step("sysctl", key="net.ipv4.ip_forward", value="1")))
@@ -204,19 +204,19 @@ def files(guest: Guest) -> str:
 
 def trace(guest: Guest) -> list[str]:
     """What an uninterrupted run passes; the plan stays applied."""
-    guest.shell("systemctl set-environment KUBEXM_CRASH_TRACE=/run/trace; systemctl restart kubexm-hands")
+    guest.shell("systemctl set-environment KUBEXM_CRASH_TRACE=/run/trace; systemctl restart kubexm-executor")
     must(apply_for_a_reboot(guest))
-    guest.shell("systemctl unset-environment KUBEXM_CRASH_TRACE; systemctl restart kubexm-hands")
+    guest.shell("systemctl unset-environment KUBEXM_CRASH_TRACE; systemctl restart kubexm-executor")
     return guest.run(["cat", "/run/trace"]).stdout.split()
 
 
 def die_at(guest: Guest, point: kills.Point) -> None:
-    """The hands end at that point and are not started again. All of this is gone with the power."""
-    guest.write("/run/systemd/system/kubexm-hands.service.d/test.conf", "[Service]\nRestart=no\n")
+    """The executor ends at that point and are not started again. All of this is gone with the power."""
+    guest.write("/run/systemd/system/kubexm-executor.service.d/test.conf", "[Service]\nRestart=no\n")
     guest.shell("systemctl daemon-reload; systemctl stop kubexmd; "
-                f"systemctl set-environment KUBEXM_CRASH_AT={point.wish}; systemctl restart kubexm-hands")
+                f"systemctl set-environment KUBEXM_CRASH_AT={point.wish}; systemctl restart kubexm-executor")
     assert apply_for_a_reboot(guest).returncode == 1, f"they should have died at {point}"
-    assert guest.run(["systemctl", "is-failed", "kubexm-hands"], check=False).stdout.strip() == "failed", point
+    assert guest.run(["systemctl", "is-failed", "kubexm-executor"], check=False).stdout.strip() == "failed", point
 
 
 def test_a_plan_outlives_reboots_and_power_cuts(guest, figure):

@@ -15,7 +15,7 @@ CONFIG = "/etc/kubexm/kubexmd.yaml"
 def host(request, nodes):
     node = nodes(suite=request.param)
     node.install(TREE)
-    node.run(["systemctl", "enable", "--now", "kubexm-hands.socket", "kubexmd"])
+    node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
     return node
 
 
@@ -23,7 +23,7 @@ def host(request, nodes):
 def one(nodes):
     node = nodes()
     node.install(TREE)
-    node.run(["systemctl", "enable", "--now", "kubexm-hands.socket", "kubexmd"])
+    node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
     return node
 
 
@@ -40,27 +40,27 @@ def wait_for_status(node, words: str) -> None:
 
 
 def test_it_is_ready_and_says_what_it_knows(host):
-    wait_for_status(host, "The hands answer.")
+    wait_for_status(host, "The executor answers.")
     assert shown(host, "ActiveState") == "active"
     assert shown(host, "User") == "kubexm"
     status = host.read(f"/proc/{shown(host, 'MainPID')}/status").decode()
     assert "CapEff:\t0000000000000000" in status
 
 
-@pytest.mark.parametrize("unit, most", [("kubexmd.service", 1.5), ("kubexm-hands.service", 2.5)])
+@pytest.mark.parametrize("unit, most", [("kubexmd.service", 1.5), ("kubexm-executor.service", 2.5)])
 def test_the_units_are_as_hardened_as_promised(host, unit, most):
     exposure = host.run(["systemd-analyze", "security", "--no-pager", unit], check=False).stdout
     assert float(exposure.splitlines()[-1].split(":")[1].split()[0]) <= most, exposure
 
 
 def test_no_unit_of_ours_waits_for_the_network(host):
-    for unit in ("kubexmd.service", "kubexm-hands.service", "kubexm-hands.socket"):
+    for unit in ("kubexmd.service", "kubexm-executor.service", "kubexm-executor.socket"):
         ordered = host.run(["systemctl", "show", "-P", "After", "-P", "Wants", "-P", "Requires", unit]).stdout
         assert "network" not in ordered, unit
 
 
 def test_the_units_are_valid(host):
-    for unit in ("kubexmd.service", "kubexm-hands.service", "kubexm-hands.socket"):
+    for unit in ("kubexmd.service", "kubexm-executor.service", "kubexm-executor.socket"):
         checked = host.run(["systemd-analyze", "verify", unit], check=False)
         assert "kubexm" not in checked.stderr, checked.stderr
 
@@ -70,20 +70,20 @@ def kilobytes(node, unit: str, key: str) -> int:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(f"{key}:"))
 
 
-@pytest.mark.parametrize("unit", ["kubexmd.service", "kubexm-hands.service"])
+@pytest.mark.parametrize("unit", ["kubexmd.service", "kubexm-executor.service"])
 def test_at_rest_it_gives_back_what_its_start_needed(one, unit):
-    wait_for_status(one, "The hands answer")
+    wait_for_status(one, "The executor answers")
     most = kilobytes(one, unit, "VmHWM")
     waiting.until(f"{unit} needs less than half of {most} kB",
                   lambda: kilobytes(one, unit, "VmRSS") < most / 2, 30)
 
 
-def test_it_finds_the_hands_again_after_they_were_killed(one):
-    wait_for_status(one, "The hands answer")
-    one.run(["systemctl", "stop", "kubexm-hands.socket", "kubexm-hands.service"])
-    wait_for_status(one, "The hands do not answer")
-    one.run(["systemctl", "start", "kubexm-hands.socket"])
-    wait_for_status(one, "The hands answer")
+def test_it_finds_the_executor_again_after_they_were_killed(one):
+    wait_for_status(one, "The executor answers")
+    one.run(["systemctl", "stop", "kubexm-executor.socket", "kubexm-executor.service"])
+    wait_for_status(one, "The executor does not answer")
+    one.run(["systemctl", "start", "kubexm-executor.socket"])
+    wait_for_status(one, "The executor answers")
     assert shown(one, "NRestarts") == "0"
 
 
@@ -95,7 +95,7 @@ def test_a_second_one_refuses_and_names_the_first(one):
 
 
 def test_a_reload_takes_a_good_file_and_refuses_a_bad_one(one):
-    wait_for_status(one, "The hands answer")
+    wait_for_status(one, "The executor answers")
     one.write(CONFIG, "log:\n  level: debug\n")
     one.run(["systemctl", "reload", "kubexmd"])
     waiting.until("the new configuration", lambda: "configuration read again" in log_of(one), 20)
@@ -112,18 +112,18 @@ def test_check_config_prints_what_is_in_effect_or_what_is_wrong(one):
     one.write(f"{CONFIG}.d/10-log.yaml", "log: {level: warning}\n")
     printed = one.run(["kubexmd", "--check-config"]).stdout
     assert "level: warning" in printed and "10-log.yaml" in printed
-    assert "socket: /run/kubexm-hands/hands.sock" in printed
+    assert "socket: /run/kubexm-executor/executor.sock" in printed
     one.write(f"{CONFIG}.d/20-bad.yaml", "sate: /x\n")
     refused = one.run(["kubexmd", "--check-config"], check=False)
     assert refused.returncode == 1
     assert "20-bad.yaml:1:1" in refused.stderr and "state" in refused.stderr
-    assert "components" in one.run(["/usr/libexec/kubexm/kubexm-hands", "--check-config"]).stdout
+    assert "components" in one.run(["/usr/libexec/kubexm/kubexm-executor", "--check-config"]).stdout
 
 
 def test_it_comes_back_after_a_kill_and_ends_when_asked(one):
     pid = shown(one, "MainPID")
     one.run(["kill", "-KILL", pid])
     waiting.until("another process", lambda: shown(one, "MainPID") not in ("0", pid), 30)
-    wait_for_status(one, "The hands answer")
+    wait_for_status(one, "The executor answers")
     one.run(["systemctl", "stop", "kubexmd"])
     assert shown(one, "Result") == "success"

@@ -9,7 +9,7 @@ import pytest
 
 from testbed import waiting
 from testbed.enter import CommandFailed
-from testbed.hands import Hands, client, gate, hosts, plan
+from testbed.executor import Executor, client, gate, hosts, plan
 
 TREES = {name: Path(path) for name, path in (pair.split("=") for pair in os.environ["KUBEXM_SANITIZED"].split())}
 WAIT_SECONDS = 300  # sanitizers are slow
@@ -27,38 +27,38 @@ Environment=ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=halt_on_error=1
 
 
 @pytest.fixture(params=sorted(TREES))
-def hands(request, nodes):
+def executor(request, nodes):
     node = nodes()
-    for unit in ("kubexmd", "kubexm-hands"):
+    for unit in ("kubexmd", "kubexm-executor"):
         node.write(f"/run/systemd/system/{unit}.service.d/sanitizer.conf", RELAXED)
-    return Hands(node, TREES[request.param], WAIT_SECONDS)
+    return Executor(node, TREES[request.param], WAIT_SECONDS)
 
 
 def complaints(node) -> list[str]:
     return [line for line in node.journal("-o", "cat").splitlines() if COMPLAINT.search(line)]
 
 
-def test_nothing_is_found_in_a_whole_life(hands):
-    hosts.foreign(hands)
-    hands.node.run(["systemctl", "start", "kubexmd"])
+def test_nothing_is_found_in_a_whole_life(executor):
+    hosts.foreign(executor)
+    executor.node.run(["systemctl", "start", "kubexmd"])
     for _ in range(2):
-        done = hands.apply(plan.everything())
-        assert done.returncode == 0, done.stdout + done.stderr + hands.node.journal("-n", "60")
-        hands.node.run(["kubexmctl", "observe"])
-        hands.node.run(["systemctl", "reload", "kubexm-hands", "kubexmd"])
-        assert hands.undo().returncode == 0
-        hosts.doom(hands)
-    assert hands.apply(plan.text(plan.step("sysctl", key="kernel.core_pattern", value="x"))).returncode == 1
-    hands.node.run(["systemctl", "restart", "kubexm-hands", "kubexmd"])
-    hands.node.run(["systemctl", "stop", "kubexmd", "kubexm-hands.socket", "kubexm-hands"])
-    assert complaints(hands.node) == []
-    for unit in ("kubexmd", "kubexm-hands"):
-        assert hands.node.run(["systemctl", "show", "-P", "Result", unit]).stdout.strip() == "success"
+        done = executor.apply(plan.everything())
+        assert done.returncode == 0, done.stdout + done.stderr + executor.node.journal("-n", "60")
+        executor.node.run(["kubexmctl", "observe"])
+        executor.node.run(["systemctl", "reload", "kubexm-executor", "kubexmd"])
+        assert executor.undo().returncode == 0
+        hosts.doom(executor)
+    assert executor.apply(plan.text(plan.step("sysctl", key="kernel.core_pattern", value="x"))).returncode == 1
+    executor.node.run(["systemctl", "restart", "kubexm-executor", "kubexmd"])
+    executor.node.run(["systemctl", "stop", "kubexmd", "kubexm-executor.socket", "kubexm-executor"])
+    assert complaints(executor.node) == []
+    for unit in ("kubexmd", "kubexm-executor"):
+        assert executor.node.run(["systemctl", "show", "-P", "Result", unit]).stdout.strip() == "success"
 
 
-def test_a_stop_in_the_middle_of_a_plan_is_clean(hands):
+def test_a_stop_in_the_middle_of_a_plan_is_clean(executor):
     """While somebody follows it; the first step waits at a gate, so the stop does not come too late."""
-    node = hands.node
+    node = executor.node
     node.write(client.CONFIGURATION, gate.ALLOW_CAT)
     node.run(["systemctl", "restart", client.SERVICE])
     node.run(["mkfifo", gate.GATE])
@@ -68,7 +68,7 @@ def test_a_stop_in_the_middle_of_a_plan_is_clean(hands):
     waiting.until("the stop", lambda: client.shown(node, "SubState") == "stop-sigterm", WAIT_SECONDS)
     gate.open_gate(node)
     following.wait(WAIT_SECONDS)
-    waiting.until("the plan to end", lambda: hands.last().startswith("done"), WAIT_SECONDS,
+    waiting.until("the plan to end", lambda: executor.last().startswith("done"), WAIT_SECONDS,
                   lambda: node.journal("-n", "60"), despite=(CommandFailed,))
     assert gate.forwarding(node) == "1"
     assert complaints(node) == []

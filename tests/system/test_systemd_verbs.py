@@ -1,4 +1,4 @@
-"""The verbs with which the hands drive systemd, on real systemd: daemon/hands/host/systemd.hpp."""
+"""The verbs with which the executor drive systemd, on real systemd: daemon/executor/host/systemd.hpp."""
 
 import json
 import re

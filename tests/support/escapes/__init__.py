@@ -1,11 +1,11 @@
-"""What a taken-over kubexmd could try with the hands: every escape is one request that must be refused."""
+"""What a taken-over kubexmd could try with the executor: every escape is one request that must be refused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from testbed import handswire
-from testbed.hands.client import ACCESS, apply, plan
-from testbed.hands.plan import step
+from testbed import executor_wire
+from testbed.executor.client import ACCESS, apply, plan
+from testbed.executor.plan import step
 
 DROP = "/var/lib/kubexm/drop"  # the attacker's own directory, which root allowed for most steps
 OWNER = "escapes"
@@ -39,15 +39,15 @@ class Escape:
 
 
 def data(path: str, **changes) -> dict:
-    return step("data-file", path=path, kind="ca-bundle", digest=handswire.digest(CA), access=ACCESS | changes)
+    return step("data-file", path=path, kind="ca-bundle", digest=executor_wire.digest(CA), access=ACCESS | changes)
 
 
 def of_plan(kind: str, name: str, because: str, *steps: dict) -> Escape:
     """An escape that is a plan of these steps."""
-    needs_ca = handswire.digest(CA) in str(steps)
+    needs_ca = executor_wire.digest(CA) in str(steps)
 
     def attempt(node) -> str:
-        with handswire.connect(node) as wire:
+        with executor_wire.connect(node) as wire:
             wire.hello()
             return apply(wire, plan(f"{kind}-{name}", *steps, owner=OWNER), [CA] if needs_ca else [])
 

@@ -5,8 +5,8 @@ import os
 from collections.abc import Callable, Sequence
 
 from escapes import CA, Escape, data
-from testbed import handswire
-from testbed.hands.client import plan, reason
+from testbed import executor_wire
+from testbed.executor.client import plan, reason
 
 _FILE = data("/etc/kubernetes/pki/ca.crt")
 _MOST_CONTENT = 4 << 20
@@ -17,12 +17,12 @@ def _frame(name: str, because: str, frame: dict | bytes, descriptors: Callable[[
     def attempt(node) -> str:
         passed = descriptors()
         try:
-            with handswire.connect(node) as wire:
+            with executor_wire.connect(node) as wire:
                 if greet:
                     wire.hello()
                 return reason(wire.ask(frame, passed))
         finally:
-            handswire.close_all(set(passed))
+            executor_wire.close_all(set(passed))
 
     return Escape("frame", name, attempt, because)
 
@@ -30,7 +30,7 @@ def _frame(name: str, because: str, frame: dict | bytes, descriptors: Callable[[
 def _last_words(name: str, because: str, *frames: dict | bytes) -> Escape:
     """The client leaves without having read anything: what it said is written down all the same."""
     def attempt(node) -> str:
-        with handswire.connect(node) as wire:
+        with executor_wire.connect(node) as wire:
             for frame in frames:
                 wire.send(frame)
         return because
@@ -65,20 +65,20 @@ def _large() -> list[int]:
 
 
 def _shrunk() -> list[int]:
-    descriptor = handswire.content(CA)
+    descriptor = executor_wire.content(CA)
     os.ftruncate(descriptor, len(CA) // 2)
     return [descriptor]
 
 
 def _write_only() -> list[int]:
-    memory = handswire.content(CA)
+    memory = executor_wire.content(CA)
     try:
         return [os.open(f"/proc/self/fd/{memory}", os.O_WRONLY)]
     finally:
         os.close(memory)
 
 
-_ONE = _apply([handswire.digest(CA)])
+_ONE = _apply([executor_wire.digest(CA)])
 _HELLO = {"type": "hello", "protocol": 1, "program": "a test"}
 _NESTED = b'{"type":"follow","plan_id":' + b"[" * 5000 + b"]" * 5000 + b"}"
 
@@ -118,7 +118,7 @@ ALL = [
     _frame("content-without-end", "expected a regular file", _ONE, lambda: [os.open("/dev/zero", os.O_RDONLY)]),
     _frame("content-too-large", "bytes were given", _ONE, _large),
     _frame("content-that-shrank", "has the digest", _ONE, _shrunk),
-    _frame("content-of-something-else", "has the digest", _ONE, lambda: [handswire.content(b"other")]),
+    _frame("content-of-something-else", "has the digest", _ONE, lambda: [executor_wire.content(b"other")]),
     _frame("content-that-cannot-be-read", "read", _ONE, _write_only),
     _last_words("bad-last-words", "not JSON", b"{"),
     _last_words("bad-last-words-after-a-hello", "not JSON", _HELLO, b"{"),

@@ -1,16 +1,16 @@
 """Others than root and kubexmd's user."""
 
 from escapes import CA, Escape, data
-from testbed import handswire
-from testbed.hands.client import plan, reason
+from testbed import executor_wire
+from testbed.executor.client import plan, reason
 
 STRANGER = "mallory"  # a member of group kubexm, whom the mode of the socket lets through
-SPEAK = "may not speak to the hands"
+SPEAK = "may not speak to the executor"
 
 
 def _stranger(name: str, because: str, frame: dict | bytes) -> Escape:
     def attempt(node) -> str:
-        with handswire.connect(node, STRANGER, [handswire.ids(node, "kubexm")[1]]) as wire:
+        with executor_wire.connect(node, STRANGER, [executor_wire.ids(node, "kubexm")[1]]) as wire:
             return reason(wire.ask(frame))
 
     return Escape("identity", name, attempt, because, STRANGER)
@@ -19,7 +19,7 @@ def _stranger(name: str, because: str, frame: dict | bytes) -> Escape:
 def _front(name: str, because: str, frame: dict) -> Escape:
     """What only root may ask for."""
     def attempt(node) -> str:
-        with handswire.connect(node) as wire:
+        with executor_wire.connect(node) as wire:
             wire.hello()
             return reason(wire.ask(frame))
 
@@ -29,12 +29,12 @@ def _front(name: str, because: str, frame: dict) -> Escape:
 def _anybody(user: str) -> Escape:
     """The mode of the socket protects nothing any more: what the kernel says of the peer does."""
     def attempt(node) -> str:
-        node.run(["chmod", "0666", f"{handswire.DIRECTORY}/{handswire.SOCKET}"])
+        node.run(["chmod", "0666", f"{executor_wire.DIRECTORY}/{executor_wire.SOCKET}"])
         try:
-            with handswire.connect(node, user) as wire:
+            with executor_wire.connect(node, user) as wire:
                 return reason(wire.hello())
         finally:
-            node.run(["chmod", "0660", f"{handswire.DIRECTORY}/{handswire.SOCKET}"])
+            node.run(["chmod", "0660", f"{executor_wire.DIRECTORY}/{executor_wire.SOCKET}"])
 
     return Escape("identity", f"socket-open-to-{user}", attempt, SPEAK, user)
 
@@ -45,7 +45,7 @@ ALL = [
     _stranger("hello", SPEAK, {"type": "hello", "protocol": 1, "program": "kubexmd 0.1.0"}),
     _stranger("observe", SPEAK, {"type": "observe"}),
     _stranger("preview", SPEAK, {"type": "preview", "plan": _PLAN}),
-    _stranger("apply", SPEAK, {"type": "apply", "plan": _PLAN, "contents": [handswire.digest(CA)], "replace": True}),
+    _stranger("apply", SPEAK, {"type": "apply", "plan": _PLAN, "contents": [executor_wire.digest(CA)], "replace": True}),
     _stranger("undo", SPEAK, {"type": "undo", "id": "identity-undo", "owner": "escapes"}),
     _stranger("cancel", SPEAK, {"type": "cancel", "plan_id": "identity"}),
     _stranger("follow", SPEAK, {"type": "follow", "plan_id": "identity"}),

@@ -3,8 +3,8 @@
 from functools import partial
 
 from escapes import DROP, data, of_plan
-from testbed.hands.client import ACCESS
-from testbed.hands.plan import step
+from testbed.executor.client import ACCESS
+from testbed.executor.plan import step
 
 FOLLOWED, HARD = "is a symbolic link, which is not followed", "hard links"
 

@@ -3,9 +3,9 @@
 from functools import partial
 
 from escapes import CA, DROP, data, of_plan
-from testbed import handswire
-from testbed.hands.client import ACCESS
-from testbed.hands.plan import step
+from testbed import executor_wire
+from testbed.executor.client import ACCESS
+from testbed.executor.plan import step
 
 PKI = "/etc/kubernetes/pki"
 NOT_PLAIN, NOT_BELOW = "not a plain absolute path", "is not below a directory"
@@ -20,7 +20,7 @@ def _block(path: str, *lines: str, name: str = "names") -> dict:
 
 def _component(name: str = "kubelet", version: str = "v1", **file) -> dict:
     return step("component-version", component=name, version=version,
-                files=[{"path": "kubelet", "digest": handswire.digest(CA), "mode": "0755"} | file])
+                files=[{"path": "kubelet", "digest": executor_wire.digest(CA), "mode": "0755"} | file])
 
 
 ALL = [

@@ -9,10 +9,10 @@ from itertools import count
 
 from escapes import CA, DROP, Escape, data
 from escapes.links import FOLLOWED
-from testbed import handswire
-from testbed.hands.client import ACCESS, apply, plan, undo
-from testbed.hands.plan import step
-from testbed.handswire import Wire
+from testbed import executor_wire
+from testbed.executor.client import ACCESS, apply, plan, undo
+from testbed.executor.plan import step
+from testbed.executor_wire import Wire
 
 VICTIM = "/srv/victim"  # nobody allowed anything there
 LEAST_PLANS, LEAST_REFUSED, MOST_PLANS = 16, 3, 300  # each plan meets the link every other time
@@ -80,7 +80,7 @@ def _race(name: str, step_for: Callable[[int], dict]) -> Escape:
     def attempt(node) -> str:
         owner = f"race-{name}"
         before = _victim(node)
-        with handswire.connect(node) as wire:
+        with executor_wire.connect(node) as wire:
             wire.hello()
             with _swapping(node):
                 refused = _plans(wire, owner, step_for)

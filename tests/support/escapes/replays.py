@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from escapes import Escape
-from testbed import handswire
-from testbed.hands.client import ACCESS, apply, plan, undo
-from testbed.hands.plan import step
-from testbed.handswire import Wire
+from testbed import executor_wire
+from testbed.executor.client import ACCESS, apply, plan, undo
+from testbed.executor.plan import step
+from testbed.executor_wire import Wire
 
 BEFORE = "was taken in before"
 DISAGREES = "does not agree with the rest"
@@ -19,7 +19,7 @@ def _replay(name: str, because: str, attempt: Callable[[Wire, str], str]) -> Esc
     """`attempt` gets a connection and the id of a plan that was carried out."""
     def prepared(node) -> str:
         identity = f"replay-{name}"
-        with handswire.connect(node) as wire:
+        with executor_wire.connect(node) as wire:
             wire.hello()
             done = apply(wire, plan(identity, _HARMLESS))
             assert done == "", done
@@ -51,12 +51,12 @@ def _undo_as_a_plan(wire: Wire, identity: str) -> str:
 
 
 def _after_a_restart(node) -> str:
-    with handswire.connect(node) as wire:
+    with executor_wire.connect(node) as wire:
         wire.hello()
         done = apply(wire, plan("replay-restart", _HARMLESS))
         assert done == "", done
-    node.run(["systemctl", "restart", "kubexm-hands.service"])
-    with handswire.connect(node) as wire:
+    node.run(["systemctl", "restart", "kubexm-executor.service"])
+    with executor_wire.connect(node) as wire:
         wire.hello()
         return apply(wire, plan("replay-restart", _HARMLESS))
 
@@ -68,21 +68,21 @@ def _lie(**member) -> dict:
 def _content_of_root(node) -> str:
     """The vault has it, because a plan of root put it there: knowing its digest is no right to read it."""
     secret = b"root's own certificate, which user kubexm never saw\n"
-    file = step("data-file", path="/etc/kubernetes/pki/root.crt", kind="ca-bundle", digest=handswire.digest(secret),
+    file = step("data-file", path="/etc/kubernetes/pki/root.crt", kind="ca-bundle", digest=executor_wire.digest(secret),
                 access=ACCESS | {"mode": "0600"})
     directories = [step("directory", path=path, access=ACCESS | {"mode": "0755"})
                    for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
-    with handswire.connect(node, "root") as wire:
+    with executor_wire.connect(node, "root") as wire:
         wire.hello()
         done = apply(wire, plan("replay-root", *directories, file, owner="root-of-escapes"), [secret])
         assert done == "", done
     try:
-        with handswire.connect(node) as wire:
+        with executor_wire.connect(node) as wire:
             wire.hello()
             copy = {**file["with"], "path": "/etc/kubernetes/pki/copy.crt", "access": ACCESS}
             return apply(wire, plan("replay-copy", step("data-file", **copy)))
     finally:
-        with handswire.connect(node, "root") as wire:
+        with executor_wire.connect(node, "root") as wire:
             wire.hello()
             undone = undo(wire, "replay-root-undo", "root-of-escapes")
             assert undone == "", undone

@@ -3,7 +3,7 @@
 from functools import partial
 
 from escapes import DROP, of_plan
-from testbed.hands.plan import step
+from testbed.executor.plan import step
 
 NOT_LISTED, NO_PROGRAM = "is not in allow.units", "is not in allow.executables"
 NO_NAME, NO_SYSCTL = "is not named kubexm-*.service", "not that of a sysctl"
@@ -74,7 +74,7 @@ ALL = [
     _unit("link-to-command", NO_PROGRAM, _run(f"{DROP}/true")),
     _unit("nul-in-command", "no NUL byte", _run("/usr/bin/true\0/bin/sh")),
     _unit("no-command", "there is no command", _run()),
-    _unit("name-of-the-hands", NO_NAME, _run("/usr/bin/true", name="kubexm-hands.service")),
+    _unit("name-of-the-executor", NO_NAME, _run("/usr/bin/true", name="kubexm-executor.service")),
     _unit("name-of-another", NO_NAME, _run("/usr/bin/true", name="ssh.service")),
     _unit("name-with-path", NO_NAME, _run("/usr/bin/true", name="kubexm-/../../etc/systemd/system/x.service")),
     _unit("core-pattern", "nobody may set it", _sysctl("kernel.core_pattern", "|/tmp/x")),

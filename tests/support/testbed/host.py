@@ -59,7 +59,7 @@ class Host:
 
     def story(self) -> str:
         """What its processes wrote, for somebody who wants to know why it is not where it should be."""
-        units = ("kubexmd", "kubexm-hands", "kubelet")
+        units = ("kubexmd", "kubexm-executor", "kubelet")
         return self.node.journal("--lines=60", *(f"--unit={unit}" for unit in units))
 
     def kept(self) -> list[str]:

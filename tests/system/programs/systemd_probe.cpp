@@ -7,19 +7,19 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "daemon/hands/host/systemd.hpp"
+#include "daemon/executor/host/systemd.hpp"
 
 namespace {
 
 using kubexm::Result;
-using kubexm::hands::Systemd;
+using kubexm::executor::Systemd;
 using nlohmann::json;
 
 using Arguments = std::vector<std::string>;
 using Verb = json (*)(Systemd&, const Arguments&, Systemd::Deadline);
 using UnitVerb = Result<> (Systemd::*)(const std::string&, Systemd::Deadline);
 
-json value_of(const kubexm::hands::UnitStatus& unit) {
+json value_of(const kubexm::executor::UnitStatus& unit) {
     return {{"name", unit.name},
             {"load", unit.load},
             {"active", unit.active},

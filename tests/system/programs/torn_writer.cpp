@@ -1,6 +1,6 @@
 // A writer that is not atomic, to prove that the crash tests would see one. Preloaded into the
-// hands, it moves no new file into its place, but writes the first half of it over the old one and
-// dies.
+// executor, it moves no new file into its place, but writes the first half of it over the old one
+// and dies.
 
 #include <fcntl.h>
 #include <sys/syscall.h>

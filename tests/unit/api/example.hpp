@@ -26,10 +26,11 @@ inline model::Snapshot joining_host() {
     model::Snapshot snapshot = fresh_host();
     snapshot.phase = model::Phase::joining;
     snapshot.assignment = {"blue", "default/blue-workers-x7k2p", "6f1c", "", "v1.34.1"};
-    snapshot.conditions = {{"Connected", model::Truth::yes, "", "", "", "2026-01-02T03:04:05Z"},
-                           {"Joined", model::Truth::no, "Error", "StepFailed",
-                            "<script>\x1b[31m\xff\xc2\x85\xe9\x9b\xaa", "2026-01-02T03:04:06Z"},
-                           {"Ready", model::Truth::unknown, "", "", "", "2026-01-02T03:04:07Z"}};
+    snapshot.conditions = {
+        {"Connected", model::ConditionStatus::yes, "", "", "", "2026-01-02T03:04:05Z"},
+        {"Joined", model::ConditionStatus::no, "Error", "StepFailed",
+         "<script>\x1b[31m\xff\xc2\x85\xe9\x9b\xaa", "2026-01-02T03:04:06Z"},
+        {"Ready", model::ConditionStatus::unknown, "", "", "", "2026-01-02T03:04:07Z"}};
     snapshot.plan = running_plan();
     snapshot.certificates = {{"node", "CN=system:node:h1, O=system:nodes", "01",
                               "2026-01-02T03:04:05Z", "2027-01-02T03:04:05Z"}};

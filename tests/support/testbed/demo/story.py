@@ -64,7 +64,7 @@ def the_owner_offers_it(scene: Scene) -> snapshot.Snapshot:
 
 def the_cluster_takes_it(scene: Scene) -> None:
     chapter("4. The cluster takes it",
-            "Somebody asks for one machine. kubexmd makes a plan of what has to change for that, and its hands carry "
+            "Somebody asks for one machine. kubexmd makes a plan of what has to change for that, and its executor carry "
             "it out step by step; each is written down before it happens, so that it can be taken back.")
     scale(scene, 1, "joined")
     scene.side.wait_for("a running Machine", lambda: machine_phases(scene) == ["Running"])
@@ -89,7 +89,7 @@ def it_works(scene: Scene) -> None:
 
 def and_back(scene: Scene, before: snapshot.Snapshot) -> None:
     chapter("6. And back",
-            "Nobody needs the machine any more. The hands take back what they did, the last first, and what kubelet "
+            "Nobody needs the machine any more. The executor takes back what they did, the last first, and what kubelet "
             "made meanwhile, until the machine is what it was and waits for the next who wants it.")
     scale(scene, 0, "waiting")
     scene.side.wait_for("the end of the Machine", lambda: not machine_phases(scene))

@@ -28,7 +28,7 @@ Now look at it yourself. {node} stays a node until you press Ctrl-C here; then e
       {node} kubexmctl status
       {node} kubexmctl plan
       {node} curl --silent localhost:10240/v1/status
-      {node} journalctl --unit kubexmd --unit kubexm-hands
+      {node} journalctl --unit kubexmd --unit kubexm-executor
   And back, with the page open:
       kubectl scale machinedeployment {deployment} --replicas=0
 """

@@ -9,7 +9,7 @@ from testbed import cache, image
 SUITE = "bookworm"
 RECIPE = image.RECIPE.parent / "guest-image"
 KERNEL, INITRD, DISK = "kernel", "initrd", "disk"
-DISK_SIZE = "2G"  # what is not written to takes no room
+DISK_SIZE = "2G"  # what is not written to takes no space
 
 
 def path() -> Path:

@@ -87,8 +87,8 @@ private:
     bool read_some(std::string& to) const {
         std::string part(65536, '\0');
         pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-        const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(kDeadline);
-        if (::poll(&ready, 1, static_cast<int>(patience.count())) == 0) {
+        const auto idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(kDeadline);
+        if (::poll(&ready, 1, static_cast<int>(idle_timeout.count())) == 0) {
             throw std::runtime_error("no answer in time");
         }
         const auto size = ::recv(socket_.get(), part.data(), part.size(), 0);

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/agent/board.hpp"
 #include "daemon/agent/status_line.hpp"
+#include "daemon/agent/status_store.hpp"
 
 namespace kubexm::agent {
 namespace {
@@ -30,27 +30,27 @@ TEST(Conditions, HaveTimesAsKubernetesWritesThem) {
     EXPECT_EQ(rfc3339(std::chrono::system_clock::from_time_t(0)), "1970-01-01T00:00:00Z");
 }
 
-TEST(Board, WhoReadKeepsWhatWasRead) {
+TEST(StatusStore, WhoReadKeepsWhatWasRead) {
     int changes = 0;
-    Board board({}, [&changes](const model::Snapshot&) { ++changes; });
-    const auto before = board.read();
-    board.set(is_true("Ready", ""));
+    StatusStore status({}, [&changes](const model::Snapshot&) { ++changes; });
+    const auto before = status.read();
+    status.set(is_true("Ready", ""));
     EXPECT_TRUE(before->conditions.empty());
-    EXPECT_EQ(board.read()->conditions.size(), 1U);
-    board.drop("Ready");
-    EXPECT_TRUE(board.read()->conditions.empty());
+    EXPECT_EQ(status.read()->conditions.size(), 1U);
+    status.drop("Ready");
+    EXPECT_TRUE(status.read()->conditions.empty());
     EXPECT_EQ(changes, 2);
 }
 
-TEST(StatusLine, SaysWhereTheHostIsAndWhetherTheHandsAnswer) {
+TEST(StatusLine, SaysWhereTheHostIsAndWhetherTheExecutorAnswer) {
     model::Snapshot snapshot;
     EXPECT_EQ(status_line(snapshot), "No bootstrap kubeconfig.");
     snapshot.phase = model::Phase::joined;
     snapshot.assignment = model::AssignmentView{"my-cluster", "", "", "", ""};
-    put(snapshot.conditions, is_true(kHandsAnswer, ""), "t");
-    EXPECT_EQ(status_line(snapshot), "A node of my-cluster. The hands answer.");
-    put(snapshot.conditions, is_false(kHandsAnswer, "Warning", "NoAnswer", "gone"), "t");
-    EXPECT_EQ(status_line(snapshot), "A node of my-cluster. The hands do not answer: gone");
+    put(snapshot.conditions, is_true(kExecutorAvailable, ""), "t");
+    EXPECT_EQ(status_line(snapshot), "A node of my-cluster. The executor answers.");
+    put(snapshot.conditions, is_false(kExecutorAvailable, "Warning", "NoAnswer", "gone"), "t");
+    EXPECT_EQ(status_line(snapshot), "A node of my-cluster. The executor does not answer: gone");
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ wire::PlanSummary plan(const std::string& id, const std::string& owner, const st
     return {id, "", owner, state, "", 0, 0};
 }
 
-HandsState with_node_for(const std::string& owner) {
+ExecutorState with_node_for(const std::string& owner) {
     return {{owner}, plan("join-1", owner, "done"), ""};
 }
 
 TEST(Decide, AFreeHostWaits) {
     const Decision decision = decide({}, {});
-    EXPECT_EQ(decision.move, Move::wait);
+    EXPECT_EQ(decision.move, Action::wait);
     EXPECT_EQ(decision.reason, "WaitingForMachineRefToBeAssigned");
 }
 
@@ -43,14 +43,14 @@ TEST(Decide, WhatWasSaidAtTheReleaseStays) {
 
 TEST(Decide, AnAssignedHostJoins) {
     const Decision decision = decide(assigned(), {});
-    EXPECT_EQ(decision.move, Move::join);
+    EXPECT_EQ(decision.move, Action::join);
     EXPECT_EQ(decision.owner, "machine-u1");
 }
 
 TEST(Decide, TheFirstPatchOfAnAttachIsNoOrderYet) {
     model::HostRecord host = assigned();
     host.machine.reset();
-    EXPECT_EQ(decide(host, {}).move, Move::wait);
+    EXPECT_EQ(decide(host, {}).move, Action::wait);
 }
 
 TEST(Decide, WaitsForTheSecretToBeNamed) {
@@ -63,40 +63,40 @@ TEST(Decide, SaysThatKubeadmModeIsNotThereYet) {
     for (const std::string mode : {"", "kubeadm", "magic"}) {
         model::HostRecord host = assigned();
         host.join_mode = mode;
-        EXPECT_EQ(decide(host, {}).move, Move::refuse) << mode;
+        EXPECT_EQ(decide(host, {}).move, Action::refuse) << mode;
         EXPECT_EQ(decide(host, {}).reason, "JoinModeNotAvailable") << mode;
     }
 }
 
 TEST(Decide, ANodeThatIsMadeIsTended) {
-    EXPECT_EQ(decide(assigned(), with_node_for("machine-u1")).move, Move::tend);
+    EXPECT_EQ(decide(assigned(), with_node_for("machine-u1")).move, Action::maintain);
 }
 
 TEST(Decide, ANodeThatIsHalfMadeIsFinished) {
     for (const std::string state : {"running", "failed", "cancelled", "undone"}) {
-        const HandsState hands{{"machine-u1"}, plan("join-1", "machine-u1", state), ""};
-        EXPECT_EQ(decide(assigned(), hands).move, Move::join) << state;
+        const ExecutorState executor{{"machine-u1"}, plan("join-1", "machine-u1", state), ""};
+        EXPECT_EQ(decide(assigned(), executor).move, Action::join) << state;
     }
 }
 
 TEST(Decide, ANodeDoesNotNeedItsSecretAnyMore) {
     model::HostRecord host = assigned();
     host.bootstrap_secret.reset();
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::tend);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::maintain);
 }
 
 TEST(Decide, ANodeStaysThatShallHaveJoinedInAnotherWay) {
     model::HostRecord host = assigned();
     host.join_mode = "kubeadm";
     const Decision decision = decide(host, with_node_for("machine-u1"));
-    EXPECT_EQ(decision.move, Move::hold);
+    EXPECT_EQ(decision.move, Action::hold);
     EXPECT_THAT(decision.message, HasSubstr("kubeadm"));
 }
 
 TEST(Decide, PausedIsPausedEvenWhereAReleaseIsAsked) {
     model::HostRecord host = assigned();
     host.paused = host.release_asked = true;
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::leave_alone);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::ignore);
 }
 
 TEST(Decide, AReleaseIsForWhatIsThere) {
@@ -104,47 +104,47 @@ TEST(Decide, AReleaseIsForWhatIsThere) {
     host.release_asked = true;
     EXPECT_EQ(decide(host, with_node_for("machine-u1")).owner, "machine-u1");
     host.machine.reset();  // the second patch of a release
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::release);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::release);
     EXPECT_EQ(decide(host, with_node_for("machine-u1")).owner, "machine-u1");
 }
 
 TEST(Decide, APlanThatHasLeftNothingYetIsReleasedToo) {
     model::HostRecord host = assigned();
     host.release_asked = true;
-    const HandsState hands{{}, plan("join-1", "machine-u1", "running"), "join-1"};
-    EXPECT_EQ(decide(host, hands).owner, "machine-u1");
+    const ExecutorState executor{{}, plan("join-1", "machine-u1", "running"), "join-1"};
+    EXPECT_EQ(decide(host, executor).owner, "machine-u1");
 }
 
 TEST(Decide, NothingIsWipedOnInference) {
     model::HostRecord host = assigned();
     host.machine.reset();
     const Decision vanished = decide(host, with_node_for("machine-u1"));
-    EXPECT_EQ(vanished.move, Move::hold);
+    EXPECT_EQ(vanished.move, Action::hold);
     EXPECT_THAT(vanished.message, HasSubstr("unregistering"));
     host.machine = model::Reference{"default", "workers-2", "u2"};
     const Decision changed = decide(host, with_node_for("machine-u1"));
-    EXPECT_EQ(changed.move, Move::hold);
+    EXPECT_EQ(changed.move, Action::hold);
     EXPECT_THAT(changed.message, HasSubstr("workers-2"));
 }
 
 TEST(Decide, WhatCannotBeReadIsRefusedOrHeldAndCanBeReleased) {
     model::HostRecord host = assigned();
     host.problem = "spec.taints[0].effect: expected NoSchedule";
-    EXPECT_EQ(decide(host, {}).move, Move::refuse);
+    EXPECT_EQ(decide(host, {}).move, Action::refuse);
     EXPECT_EQ(decide(host, {}).message, host.problem);
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::hold);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::hold);
     EXPECT_EQ(decide(host, with_node_for("machine-u1")).message, host.problem);
     host.release_asked = true;
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Move::release);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::release);
 }
 
 TEST(Decide, WhatOthersHaveOnTheHostIsNoneOfItsBusiness) {
-    const HandsState hands{{"example"}, std::nullopt, "p1"};
-    EXPECT_EQ(decide({}, hands).move, Move::wait);
-    EXPECT_EQ(decide(assigned(), hands).move, Move::join);
+    const ExecutorState executor{{"example"}, std::nullopt, "p1"};
+    EXPECT_EQ(decide({}, executor).move, Action::wait);
+    EXPECT_EQ(decide(assigned(), executor).move, Action::join);
     model::HostRecord host = assigned();
     host.release_asked = true;
-    EXPECT_EQ(decide(host, hands).owner, "");
+    EXPECT_EQ(decide(host, executor).owner, "");
 }
 
 }  // namespace

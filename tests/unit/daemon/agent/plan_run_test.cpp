@@ -25,7 +25,7 @@ TEST(PlanView, StepsOfAnUndoBecomeKnownAsTheyHappen) {
     EXPECT_EQ(view.steps[2].state, "failed");
     EXPECT_EQ(view.steps[2].text, "give back /etc/x");
     take(view, {"undo-1", 4000000000U, "undone", "", ""});
-    EXPECT_EQ(view.steps.size(), 3U) << "what the hands say is bounded too";
+    EXPECT_EQ(view.steps.size(), 3U) << "what the executor says is bounded too";
 }
 
 TEST(PlanIds, AreNeverTheSame) { EXPECT_NE(new_plan_id("join"), new_plan_id("join")); }

@@ -53,12 +53,12 @@ protected:
     }
 
     Loop loop_ = make_loop();
-    HandsTalk hands_{loop_, "/nowhere", "test", [](const Result<>&) {}};
-    Store store_ = *Store::open("/tmp");
-    Board board_{{}, [](const model::Snapshot&) {}};
-    World world_{loop_, hands_, hands_, store_, board_, {}, "default"};
+    ExecutorClient executor_{loop_, "/nowhere", "test", [](const Result<>&) {}};
+    CredentialStore store_ = *CredentialStore::open("/tmp");
+    StatusStore status_{{}, [](const model::Snapshot&) {}};
+    AgentContext context_{loop_, executor_, executor_, store_, status_, {}, "default"};
     PatchedApi api_;
-    Reporter reporter_{world_};
+    Reporter reporter_{context_};
 };
 
 TEST_F(ReporterTest, AConflictIsWrittenAgainToTheNextVersion) {
@@ -83,12 +83,12 @@ TEST_F(ReporterTest, TheNextVersionMayComeBeforeTheConflict) {
 
 TEST_F(ReporterTest, WhatWasDeniedIsMendedAndNothingElse) {
     reporter_.on_host(api_, version("1"));
-    reporter_.mend(kAssignmentFollowed);
+    reporter_.mend(kAssignmentApplied);
     EXPECT_TRUE(api_.patches.empty());
     model::HostRecord held = version("2");
-    held.conditions = {is_false(kAssignmentFollowed, "Warning", "Before", "our time")};
+    held.conditions = {is_false(kAssignmentApplied, "Warning", "Before", "our time")};
     reporter_.on_host(api_, held);
-    reporter_.mend(kAssignmentFollowed);
+    reporter_.mend(kAssignmentApplied);
     ASSERT_EQ(api_.patches.size(), 1U);
     EXPECT_EQ(api_.patches.back()["status"]["conditions"][0]["status"], "True");
 }

@@ -21,7 +21,7 @@ long kilobytes(const std::string& key) {
 
 TEST(Memory, PagesOfLibrariesThatNobodyUsesAreNotOurs) {
     const long before = kilobytes("Rss") - kilobytes("Anonymous");
-    give_back_memory();
+    trim_memory();
     const long after = kilobytes("Rss") - kilobytes("Anonymous");
     EXPECT_LT(after, before / 2) << "of " << before << " kB of files only " << before - after
                                  << " kB were given back";
@@ -30,7 +30,7 @@ TEST(Memory, PagesOfLibrariesThatNobodyUsesAreNotOurs) {
 TEST(Memory, WhatWeHaveIsStillThereAndTheProgramGoesOn) {
     static std::string written = "relocated and written";
     std::vector<std::string> heap(1000, "on the heap, too long for the string itself");
-    give_back_memory();
+    trim_memory();
     EXPECT_EQ(written, "relocated and written");
     for (const std::string& text : heap) {
         ASSERT_EQ(text, "on the heap, too long for the string itself");

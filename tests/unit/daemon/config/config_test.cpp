@@ -36,25 +36,25 @@ TEST_F(Load, DefaultsHoldWhereNothingIsWritten) {
 }
 
 TEST_F(Load, TakesWhatTheFileSays) {
-    main("log: {level: debug}\nhands:\n  socket: /run/h.sock\nstate: \"/srv/kubexm\"\n");
+    main("log: {level: debug}\nexecutor:\n  socket: /run/h.sock\nstate: \"/srv/kubexm\"\n");
     const auto config = load_scratch();
     ASSERT_TRUE(config) << config.error().what;
     EXPECT_EQ(config->log.level, log::Level::debug);
-    EXPECT_EQ(config->hands.socket, "/run/h.sock");
+    EXPECT_EQ(config->executor.socket, "/run/h.sock");
     EXPECT_EQ(config->state, "/srv/kubexm");
 }
 
 TEST_F(Load, ALaterFileWinsAndTheRestStays) {
     const std::string first = main("log: {level: debug}\nstate: /a\n");
     drop_in("20-b.yaml", "state: /c\n");
-    drop_in("10-a.yaml", "state: /b\nhands: {socket: /b.sock}\n");
+    drop_in("10-a.yaml", "state: /b\nexecutor: {socket: /b.sock}\n");
     const auto config = load_scratch();
     ASSERT_TRUE(config) << config.error().what;
     EXPECT_EQ(config->state, "/c");
-    EXPECT_EQ(config->hands.socket, "/b.sock");
+    EXPECT_EQ(config->executor.socket, "/b.sock");
     EXPECT_EQ(config->log.level, log::Level::debug);
     EXPECT_THAT(config->origins,
-                ElementsAre(Pair("hands.socket", drop_ins_ + "/10-a.yaml"),
+                ElementsAre(Pair("executor.socket", drop_ins_ + "/10-a.yaml"),
                             Pair("log.level", first), Pair("state", drop_ins_ + "/20-b.yaml")));
 }
 
@@ -76,7 +76,7 @@ TEST_F(Load, SaysAllThatIsWrongInAllFilesAtOnce) {
     const std::string first = main(
         "lgo: {level: debug}\n"
         "state: var/lib\n"
-        "hands:\n"
+        "executor:\n"
         "  socket: [a]\n"
         "  sokcet: /run/h.sock\n"
         "log:\n"
@@ -89,17 +89,18 @@ TEST_F(Load, SaysAllThatIsWrongInAllFilesAtOnce) {
     EXPECT_EQ(
         config.error().what,
         first +
-            ":1:1: unknown key \"lgo\": expected one of api, hands, host, log, management, state; "
+            ":1:1: unknown key \"lgo\": expected one of api, executor, host, log, management, "
+            "state; "
             "the nearest is "
             "\"log\"\n" +
             first +
             ":2:8: state: expected an absolute path without //, ., .. and / at its end, "
             "found \"var/lib\"\n" +
             first +
-            ":4:11: hands.socket: expected an absolute path without //, ., .. and / at its end, "
+            ":4:11: executor.socket: expected an absolute path without //, ., .. and / at its end, "
             "found a list\n" +
             first +
-            ":5:3: unknown key \"hands.sokcet\": expected one of socket; the nearest is "
+            ":5:3: unknown key \"executor.sokcet\": expected one of socket; the nearest is "
             "\"socket\"\n" +
             first +
             ":7:10: log.level: expected one of error, warning, notice, info, debug, "
@@ -128,10 +129,10 @@ TEST_F(Load, AKeyWithoutAValueIsNotTakenForItsDefault) {
 }
 
 TEST_F(Load, AnAliasIsSaidOnce) {
-    main("log: &a {level: debug}\nhands: *a\n");
+    main("log: &a {level: debug}\nexecutor: *a\n");
     EXPECT_EQ(load_scratch().error().what,
               file_ + ":1:6: expected a value without an anchor, found one that begins with &\n" +
-                  file_ + ":2:8: expected a value, found an alias: write the value out");
+                  file_ + ":2:11: expected a value, found an alias: write the value out");
 }
 
 TEST_F(Load, AMessageShowsWhatItQuotes) {
@@ -145,10 +146,11 @@ TEST_F(Load, AFileThatCannotBeReadIsSaidWithTheOthers) {
     const std::string other = drop_in("a.yaml", "stat: /a\n");
     const auto config = load_scratch();
     ASSERT_FALSE(config);
-    EXPECT_EQ(config.error().what,
-              file_ + ": expected a regular file\n" + other +
-                  ":1:1: unknown key \"stat\": expected one of api, hands, host, log, management, "
-                  "state; the nearest is \"state\"");
+    EXPECT_EQ(
+        config.error().what,
+        file_ + ": expected a regular file\n" + other +
+            ":1:1: unknown key \"stat\": expected one of api, executor, host, log, management, "
+            "state; the nearest is \"state\"");
 }
 
 TEST_F(Load, ADropInDirectoryThatIsNoneIsSaid) {

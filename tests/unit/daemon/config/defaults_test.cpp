@@ -7,7 +7,7 @@
 
 #include "daemon/config/apply.hpp"
 #include "daemon/config/config.hpp"
-#include "daemon/config/hands_config.hpp"
+#include "daemon/config/executor_config.hpp"
 
 namespace kubexm::config {
 namespace {
@@ -68,8 +68,8 @@ void expect_same_as_built_in(const std::string& name) {
 
 TEST(ShippedFile, OfKubexmdShowsEveryDefault) { expect_same_as_built_in<Config>("kubexmd.yaml"); }
 
-TEST(ShippedFile, OfTheHandsShowsEveryDefault) {
-    expect_same_as_built_in<HandsConfig>("hands.yaml");
+TEST(ShippedFile, OfTheExecutorShowsEveryDefault) {
+    expect_same_as_built_in<ExecutorConfig>("executor.yaml");
 }
 
 TEST(ShippedFile, ChangesNothingAsItIs) {

@@ -19,8 +19,8 @@ TEST(Effective, ShowsEveryValueAndWhereItIsFrom) {
               "api:\n"
               "  listen: 127.0.0.1:10240\n"
               "  socket: /run/kubexm/kubexmd.sock\n"
-              "hands:\n"
-              "  socket: /run/kubexm-hands/hands.sock\n"
+              "executor:\n"
+              "  socket: /run/kubexm-executor/executor.sock\n"
               "state: /var/lib/kubexm\n");
     const Scratch scratch;
     const std::string file = scratch.write("a.yaml", "log: {level: debug}\nstate: /srv\n");
@@ -38,8 +38,8 @@ TEST(Effective, ShowsEveryValueAndWhereItIsFrom) {
                   "api:\n"
                   "  listen: 127.0.0.1:10240\n"
                   "  socket: /run/kubexm/kubexmd.sock\n"
-                  "hands:\n"
-                  "  socket: /run/kubexm-hands/hands.sock\n"
+                  "executor:\n"
+                  "  socket: /run/kubexm-executor/executor.sock\n"
                   "state: \"/x: #y\"  # " +
                   drop_in + "\n");
 }

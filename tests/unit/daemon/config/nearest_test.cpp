@@ -8,9 +8,9 @@ namespace kubexm::config {
 namespace {
 
 TEST(Nearest, FindsTheKeyThatWasMeant) {
-    constexpr std::array<std::string_view, 4> keys{"log", "hands", "state", "directories"};
+    constexpr std::array<std::string_view, 4> keys{"log", "executor", "state", "directories"};
     EXPECT_EQ(nearest("lgo", keys), "log");
-    EXPECT_EQ(nearest("hand", keys), "hands");
+    EXPECT_EQ(nearest("exector", keys), "executor");
     EXPECT_EQ(nearest("xstate", keys), "state");
     EXPECT_EQ(nearest("directory", keys), "directories");
     EXPECT_EQ(nearest("States", keys), "state");

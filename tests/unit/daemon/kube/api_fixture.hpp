@@ -52,13 +52,14 @@ protected:
         });
         wait_for(done.get_future());
     }
-    Access access(const HttpsServer& server) const {
-        Access access{.server = server.url(), .ca = authority_.certificate()};
+    ClusterCredentials access(const HttpsServer& server) const {
+        ClusterCredentials access{.server = server.url(), .ca = authority_.certificate()};
         access.token = Secret(std::string(kToken));
         return access;
     }
     /// An Api that goes on the loop's thread.
-    std::shared_ptr<Api> api(Access to, std::chrono::milliseconds deadline = kDeadline) {
+    std::shared_ptr<Api> api(ClusterCredentials to,
+                             std::chrono::milliseconds deadline = kDeadline) {
         return {must(make_api(loop_, std::move(to), deadline)).release(), [this](Api* made) {
                     on_loop([made] { delete made; });  // NOLINT(cppcoreguidelines-owning-memory)
                 }};

@@ -48,7 +48,7 @@ TEST_F(ApiRequests, SayWhoWeAre) {
 TEST_F(ApiRequests, ShowTheClientsCertificate) {
     const HttpsServer server(authority_, answer_well);
     const pki::Key key = make_key();
-    Access with_pair{.server = server.url(), .ca = authority_.certificate()};
+    ClusterCredentials with_pair{.server = server.url(), .ca = authority_.certificate()};
     with_pair.certificate = authority_.issue(
         key,
         {.subject = {{"CN", "system:node:h1"}}, .extensions = {{NID_ext_key_usage, "clientAuth"}}});
@@ -97,7 +97,7 @@ TEST_F(ApiRequests, ShareAConnection) {
 
 TEST_F(ApiRequests, GoBelowThePathOfTheServer) {
     const HttpsServer server(authority_, answer_well);
-    Access to = access(server);
+    ClusterCredentials to = access(server);
     to.server += "/k8s/clusters/c-1/";
     const auto client = api(std::move(to));
     ASSERT_TRUE(get(*client));
@@ -132,7 +132,7 @@ TEST_F(ApiTrust, AnotherHostNameIsRefused) {
 
 TEST_F(ApiTrust, TheNameOfTheCertificateCanBeGiven) {
     const HttpsServer server(authority_, answer_well, "DNS:other.example");
-    Access to = access(server);
+    ClusterCredentials to = access(server);
     to.server_name = "other.example";
     const auto client = api(std::move(to));
     const auto answer = get(*client);
@@ -141,7 +141,7 @@ TEST_F(ApiTrust, TheNameOfTheCertificateCanBeGiven) {
 
 TEST_F(ApiTrust, ACaThatIsNoneTrustsNobody) {
     const HttpsServer server(authority_, answer_well);
-    Access to = access(server);
+    ClusterCredentials to = access(server);
     to.ca = "garbage";
     const auto client = api(std::move(to));
     expect_no_trust(get(*client), server);
@@ -176,18 +176,20 @@ TEST_F(ApiTrust, ProxiesOfTheEnvironmentAreIgnored) {
 }
 
 TEST_F(ApiTrust, AccessThatCannotBeUsedIsRefused) {
-    const auto finding = [this](const std::function<void(Access&)>& spoil) {
-        Access access{.server = "https://10.0.0.1:6443", .ca = "x"};
+    const auto finding = [this](const std::function<void(ClusterCredentials&)>& spoil) {
+        ClusterCredentials access{.server = "https://10.0.0.1:6443", .ca = "x"};
         spoil(access);
         const auto made = Api::create(loop_, std::move(access));
         return made ? "" : made.error().what;
     };
-    EXPECT_EQ(finding([](Access&) {}), "");
-    EXPECT_THAT(finding([](Access& a) { a.ca = ""; }), HasSubstr("CA bundle"));
-    EXPECT_THAT(finding([](Access& a) { a.server = "http://10.0.0.1"; }), HasSubstr("https://"));
-    EXPECT_THAT(finding([](Access& a) { a.certificate = "x"; }), HasSubstr("together"));
-    EXPECT_THAT(finding([](Access& a) { a.token = Secret("x\r\nHost: y"); }), HasSubstr("token"));
-    EXPECT_THAT(finding([](Access& a) { a.server_name = "a/b"; }), HasSubstr("name"));
+    EXPECT_EQ(finding([](ClusterCredentials&) {}), "");
+    EXPECT_THAT(finding([](ClusterCredentials& a) { a.ca = ""; }), HasSubstr("CA bundle"));
+    EXPECT_THAT(finding([](ClusterCredentials& a) { a.server = "http://10.0.0.1"; }),
+                HasSubstr("https://"));
+    EXPECT_THAT(finding([](ClusterCredentials& a) { a.certificate = "x"; }), HasSubstr("together"));
+    EXPECT_THAT(finding([](ClusterCredentials& a) { a.token = Secret("x\r\nHost: y"); }),
+                HasSubstr("token"));
+    EXPECT_THAT(finding([](ClusterCredentials& a) { a.server_name = "a/b"; }), HasSubstr("name"));
 }
 
 using ApiFailures = ApiTest;
@@ -264,7 +266,7 @@ TEST_F(ApiFailures, NeverHoldTheToken) {
 }
 
 TEST_F(ApiFailures, NobodyListens) {
-    Access to;
+    ClusterCredentials to;
     {
         const HttpsServer server(authority_, answer_well);
         to = access(server);

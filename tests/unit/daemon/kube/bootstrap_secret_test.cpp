@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/base/base64.hpp"
-#include "daemon/kube/kubelet_wishes.hpp"
+#include "daemon/kube/kubelet_settings.hpp"
 
 namespace kubexm::kube {
 namespace {
@@ -62,7 +62,7 @@ TEST(BootstrapSecret, NamesTheKeyThatIsWrongAndNeverItsValue) {
     EXPECT_FALSE(material_from_secret(json{{"data", {{"bootstrap-kubeconfig", "***"}}}}, "", ""));
 }
 
-TEST(KubeletWishes, AreWhatTheHandsCanRender) {
+TEST(KubeletSettings, AreWhatTheExecutorCanRender) {
     std::vector<std::string> notes;
     const auto wishes = wishes_from_kubelet_config(
         "kind: KubeletConfiguration\nclusterDNS: [10.68.0.2]\nclusterDomain: c.local\nmaxPods: 50\n"
@@ -78,7 +78,7 @@ TEST(KubeletWishes, AreWhatTheHandsCanRender) {
     EXPECT_THAT(notes, ElementsAre(HasSubstr("logging")));
 }
 
-TEST(KubeletWishes, WithoutAnyTheDefaultsHold) {
+TEST(KubeletSettings, WithoutAnyTheDefaultsHold) {
     std::vector<std::string> notes;
     const auto wishes = wishes_from_kubelet_config("", notes);
     ASSERT_TRUE(wishes);
@@ -86,7 +86,7 @@ TEST(KubeletWishes, WithoutAnyTheDefaultsHold) {
     EXPECT_THAT(notes, ElementsAre(HasSubstr("clusterDNS")));
 }
 
-TEST(KubeletWishes, ARefusalNamesTheField) {
+TEST(KubeletSettings, ARefusalNamesTheField) {
     for (const auto& [text, field] :
          std::map<std::string, std::string>{{"maxPods: many", "maxPods"},
                                             {"failSwapOn: perhaps", "failSwapOn"},

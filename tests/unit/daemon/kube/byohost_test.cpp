@@ -80,7 +80,7 @@ TEST(ByoHost, ARecordWithAProblemCanStillSayThatAReleaseIsAsked) {
 TEST(ByoHost, ConditionsOfOthersStay) {
     const auto host = host_from_json(attached());
     const json patch = conditions_patch(host, {{.type = "Ours",
-                                                .status = model::Truth::no,
+                                                .status = model::ConditionStatus::no,
                                                 .severity = "Info",
                                                 .reason = "Because",
                                                 .message = "",

@@ -46,11 +46,11 @@ TEST(Node, IsReadyWhenItSaysSo) {
             "status": {"nodeInfo": {"machineID": "m"},
                        "conditions": [{"type": "MemoryPressure", "status": "True"},
                                       {"type": "Ready", "status": "True"}]}})");
-    EXPECT_EQ(node_from_json(ready).ready, model::Truth::yes);
+    EXPECT_EQ(node_from_json(ready).ready, model::ConditionStatus::yes);
     EXPECT_EQ(node_from_json(ready).machine_id, "m");
-    EXPECT_EQ(node_from_json(json::object()).ready, model::Truth::unknown);
+    EXPECT_EQ(node_from_json(json::object()).ready, model::ConditionStatus::unknown);
     EXPECT_EQ(node_from_json(json::parse(R"({"status": {"conditions": {}}})")).ready,
-              model::Truth::unknown);
+              model::ConditionStatus::unknown);
 }
 
 TEST(Node, ThatItsHostLeftIsNotReadyAndElseAsItWas) {
@@ -61,7 +61,7 @@ TEST(Node, ThatItsHostLeftIsNotReadyAndElseAsItWas) {
     const json patch = left_node_patch(node, "2026-01-31T12:00:00Z");
     EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
     ASSERT_EQ(patch["status"]["conditions"].size(), 2U);
-    EXPECT_EQ(node_from_json(patch).ready, model::Truth::no);
+    EXPECT_EQ(node_from_json(patch).ready, model::ConditionStatus::no);
     EXPECT_EQ(patch["status"]["conditions"][1], node["status"]["conditions"][0]);
     EXPECT_EQ(left_node_patch(json(), "t")["status"]["conditions"].size(), 1U);
 }

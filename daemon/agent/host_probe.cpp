@@ -1,0 +1,51 @@
+#include "daemon/agent/host_probe.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+/// Root's own plans come between ours; so many of them would only have a node looked at once more.
+constexpr std::uint32_t kPlansToLookAt = 50;
+
+}  // namespace
+
+void HostProbe::start(Done done) {
+    context_.executor.ask(
+        wire::Observe{}, {},
+        lifetime_.guard([this, done = std::move(done)](const Result<wire::Reply>& reply) {
+            if (!reply) return done(std::unexpected(reply.error()));
+            if (const auto* seen = std::get_if<wire::Observation>(&*reply)) {
+                on_observation(*seen);
+                ask_for_last_plan(done);
+            }
+        }));
+}
+
+void HostProbe::on_observation(const wire::Observation& seen) {
+    state_ = {.owners = seen.owners, .last = std::nullopt, .running_plan = seen.running_plan};
+    context_.status.change([&](model::Snapshot& now) {
+        now.units.clear();
+        for (const wire::ObservedUnit& unit : seen.units) {
+            now.units.push_back({unit.name, unit.active, unit.enablement});
+        }
+    });
+}
+
+void HostProbe::ask_for_last_plan(Done done) {
+    context_.executor.ask(
+        wire::History{kPlansToLookAt}, {},
+        lifetime_.guard([this, done = std::move(done)](const Result<wire::Reply>& reply) {
+            if (!reply) return done(std::unexpected(reply.error()));
+            if (const auto* plan = std::get_if<wire::PlanSummary>(&*reply)) {
+                on_plan(*plan);
+            }
+            if (std::holds_alternative<wire::End>(*reply)) done(state_);
+        }));
+}
+
+/// They come newest first.
+void HostProbe::on_plan(const wire::PlanSummary& plan) {
+    if (!state_.last && plan.owner.starts_with(kOwnerPrefix)) state_.last = plan;
+}
+
+}  // namespace kubexm::agent

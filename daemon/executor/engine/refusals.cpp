@@ -1,0 +1,43 @@
+#include "daemon/executor/engine/refusals.hpp"
+
+#include <fmt/format.h>
+
+namespace kubexm::executor {
+
+namespace {
+
+// While the journal cannot be written, an hour's worth of a user and some waits here.
+constexpr std::size_t kMostWaiting = 2 * Refusals::kOneByOne;
+
+}  // namespace
+
+void Refusals::add(Caller caller, std::string_view what, Time now) {
+    const std::scoped_lock lock(mutex_);
+    Hour& hour = hours_[caller.uid];
+    if (hour.begin == Time{} || now - hour.begin >= std::chrono::hours(1)) {
+        if (hour.counted > 0) {
+            waiting_.push_back({caller, fmt::format("{} more in the hour before", hour.counted)});
+        }
+        hour = {.begin = now};
+    }
+    const bool fits = hour.added < kOneByOne && waiting_.size() < kMostWaiting;
+    if (fits && hour.texts[std::string(what)]++ < kOfOneText) {
+        ++hour.added;
+        waiting_.push_back({caller, std::string(what)});
+    } else if (hour.counted++ == 0) {
+        waiting_.push_back({caller, "repeated or too many: such ones of this hour are counted"});
+    }
+}
+
+std::optional<Refusals::Entry> Refusals::first() const {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.empty()) return std::nullopt;
+    return waiting_.front();
+}
+
+void Refusals::written() {
+    const std::scoped_lock lock(mutex_);
+    waiting_.pop_front();
+}
+
+}  // namespace kubexm::executor

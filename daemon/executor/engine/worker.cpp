@@ -1,0 +1,109 @@
+#include "daemon/executor/engine/worker.hpp"
+
+#include <algorithm>
+
+namespace kubexm::executor {
+
+namespace {
+
+constexpr std::size_t kMaxWaitingPlans = 4;
+// Each may come with 64 descriptors, and systemd lets us have 8192.
+constexpr std::size_t kMaxLooksOfUser = 32;
+constexpr int kLooksAtOnce = 8;
+constexpr auto kLongestWork = std::chrono::minutes(6);  // a step's deadline and some
+
+}  // namespace
+
+Worker::Worker() : thread_([this](const std::stop_token& end) { run(end); }) {}
+
+void Worker::finish() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+}
+
+bool Worker::look(std::uint32_t user, Look look) {
+    {
+        const std::scoped_lock lock(mutex_);
+        std::deque<Look>& of_user = looks_[user];
+        if (of_user.size() >= kMaxLooksOfUser) return false;
+        of_user.push_back(std::move(look));
+    }
+    changed_.notify_one();
+    return true;
+}
+
+bool Worker::plan(std::uint32_t user, Plan plan) {
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto of_others =
+            std::ranges::count_if(plans_, [](const auto& waiting) { return waiting.first != 0; });
+        if (plans_.size() >= kMaxWaitingPlans) return false;
+        if (user != 0 && std::cmp_greater_equal(of_others, kMaxWaitingPlans - 1)) return false;
+        plans_.emplace_back(user, std::move(plan));
+    }
+    changed_.notify_one();
+    return true;
+}
+
+Stop Worker::begin_plan(std::string id) {
+    const std::scoped_lock lock(mutex_);
+    running_ = std::move(id);
+    plan_stop_ = {};
+    return {plan_stop_.get_token(), thread_.get_stop_token()};
+}
+
+void Worker::stop_plan() {
+    const std::scoped_lock lock(mutex_);
+    plan_stop_.request_stop();
+}
+
+bool Worker::stop_plan(std::string_view id) {
+    const std::scoped_lock lock(mutex_);
+    if (id.empty() || id != running_) return false;
+    plan_stop_.request_stop();
+    return true;
+}
+
+bool Worker::take_look(Look& look) {
+    const std::scoped_lock lock(mutex_);
+    if (looks_.empty()) return false;
+    auto next = looks_.upper_bound(served_);
+    if (next == looks_.end()) next = looks_.begin();
+    auto& [user, of_user] = *next;
+    served_ = user;
+    look = std::move(of_user.front());
+    of_user.pop_front();
+    if (of_user.empty()) looks_.erase(next);
+    return true;
+}
+
+void Worker::serve_looks() {
+    pulse_.beat();
+    Look look;
+    for (int i = 0; i < kLooksAtOnce && take_look(look); ++i) {
+        look();
+        pulse_.beat();
+    }
+}
+
+bool Worker::alive() const { return pulse_.alive(kLongestWork); }
+
+void Worker::run(const std::stop_token& end) {
+    while (!end.stop_requested()) {
+        serve_looks();
+        Plan next;
+        {
+            std::unique_lock lock(mutex_);
+            running_.clear();
+            pulse_.rest();
+            changed_.wait(lock, end, [this] { return !looks_.empty() || !plans_.empty(); });
+            if (end.stop_requested() || plans_.empty()) continue;
+            next = std::move(plans_.front().second);
+            plans_.pop_front();
+        }
+        pulse_.beat();
+        next();
+    }
+}
+
+}  // namespace kubexm::executor

@@ -1,0 +1,145 @@
+#include "daemon/executor/host/bus.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "daemon/executor/host/bus_error.hpp"
+
+namespace kubexm::executor::bus {
+
+namespace {
+
+struct CallError {
+    CallError() = default;
+    CallError(const CallError&) = delete;
+    CallError& operator=(const CallError&) = delete;
+    ~CallError() { sd_bus_error_free(&error); }
+
+    sd_bus_error error = SD_BUS_ERROR_NULL;
+};
+
+std::unexpected<Error> gone(int problem) {
+    return fail(Code::unavailable, fmt::format("the message bus is gone: {}",
+                                               std::generic_category().message(-problem)));
+}
+
+}  // namespace
+
+std::chrono::microseconds left_until(Deadline deadline) {
+    const auto left = deadline - std::chrono::steady_clock::now();
+    return std::max(std::chrono::ceil<std::chrono::microseconds>(left),
+                    std::chrono::microseconds::zero());
+}
+
+Request::Request(sd_bus* bus, const Method& method) : member_(method.member), problem_(0) {
+    sd_bus_message* made = nullptr;
+    problem_ = sd_bus_message_new_method_call(bus, &made, method.destination, method.path,
+                                              method.interface, method.member);
+    message_.reset(made);
+    // systemd is there or it is not: the bus must not try to start it.
+    append([&] { return sd_bus_message_set_auto_start(made, 0); });
+}
+
+Request& Request::add_strings(const std::vector<std::string>& strings) {
+    open('a', "s");
+    for (const std::string& text : strings) add("s", text.c_str());
+    return close();
+}
+
+Request& Request::open(char kind, const char* contents) {
+    return append([&] { return sd_bus_message_open_container(message_.get(), kind, contents); });
+}
+
+Request& Request::close() {
+    return append([&] { return sd_bus_message_close_container(message_.get()); });
+}
+
+Result<sd_bus_message*> Request::message() const {
+    if (problem_ >= 0) return message_.get();
+    return during("putting a message together", from_errno("call", member_, -problem_).error());
+}
+
+Result<Connection> Connection::open(const std::string& address, Deadline deadline) {
+    sd_bus* made = nullptr;
+    if (const int done = sd_bus_new(&made); done < 0) {
+        return from_errno("make", "bus connection", -done);
+    }
+    Connection connection(made);
+    if (auto ready = connection.get_ready(address, deadline); !ready) {
+        return during(fmt::format("connecting to {}", address), ready.error());
+    }
+    return connection;
+}
+
+Result<> Connection::get_ready(const std::string& address, Deadline deadline) {
+    int done = sd_bus_set_address(bus_.get(), address.c_str());
+    if (done >= 0) done = sd_bus_set_bus_client(bus_.get(), 1);
+    if (done >= 0) done = sd_bus_start(bus_.get());
+    while (done >= 0 && sd_bus_is_ready(bus_.get()) == 0) {
+        const auto left = left_until(deadline);
+        if (left.count() == 0) return fail(Code::timeout, "no answer before the deadline");
+        done = sd_bus_process(bus_.get(), nullptr);
+        if (done == 0) done = sd_bus_wait(bus_.get(), static_cast<std::uint64_t>(left.count()));
+    }
+    if (done < 0) return gone(done);
+    return {};
+}
+
+Result<Message> Connection::call(const Request& request, Deadline deadline) {
+    auto message = request.message();
+    if (!message) return std::unexpected(message.error());
+    const auto left = left_until(deadline);
+    if (left.count() == 0) return fail(Code::timeout, "the deadline passed before the call");
+    CallError call;
+    sd_bus_message* answer = nullptr;
+    if (sd_bus_call(bus_.get(), *message, static_cast<std::uint64_t>(left.count()), &call.error,
+                    &answer) < 0) {
+        return from_bus(call.error);
+    }
+    return Message(answer);
+}
+
+void Connection::send(const Request& request) {
+    auto message = request.message();
+    if (!message) return;
+    sd_bus_message_set_expect_reply(*message, 0);
+    sd_bus_send(bus_.get(), *message, nullptr);
+}
+
+Result<Message> Connection::next_if_there() {
+    for (;;) {
+        sd_bus_message* found = nullptr;
+        const int done = sd_bus_process(bus_.get(), &found);
+        if (done < 0) return gone(done);
+        if (found != nullptr || done == 0) return Message(found);
+    }
+}
+
+Result<Message> Connection::next(Deadline deadline) {
+    for (;;) {
+        // Asked first, so that a flood of messages cannot hold us.
+        const auto left = left_until(deadline);
+        if (left.count() == 0) return fail(Code::timeout, "the deadline passed");
+        auto message = next_if_there();
+        if (!message || *message) return message;
+        const int done = sd_bus_wait(bus_.get(), static_cast<std::uint64_t>(left.count()));
+        if (done < 0) return gone(done);
+    }
+}
+
+std::unexpected<Error> not_as_expected(sd_bus_message* message, const char* types) {
+    const char* found = sd_bus_message_get_signature(message, 1);
+    return fail(Code::internal, fmt::format("a D-Bus message: expected \"{}\", found \"{}\"", types,
+                                            found != nullptr ? found : ""));
+}
+
+bool is_signal(const Message& message, std::string_view sender, const char* interface,
+               const char* member) {
+    const char* from = sd_bus_message_get_sender(message.get());
+    return from != nullptr && from == sender &&
+           sd_bus_message_is_signal(message.get(), interface, member) > 0;
+}
+
+}  // namespace kubexm::executor::bus

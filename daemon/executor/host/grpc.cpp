@@ -1,0 +1,83 @@
+#include "daemon/executor/host/grpc.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "daemon/base/text.hpp"
+#include "daemon/executor/host/http2.hpp"
+
+// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+
+namespace kubexm::executor::grpc {
+
+namespace {
+
+constexpr std::size_t kPrefix = 5;
+constexpr std::size_t kMostText = 512;
+
+/// What to do about it, by the numbers of gRPC.
+Code code_of(std::string_view status) {
+    constexpr std::array<std::pair<std::string_view, Code>, 7> kCodes{{
+        {"3", Code::invalid},
+        {"4", Code::timeout},
+        {"5", Code::not_found},
+        {"6", Code::conflict},
+        {"7", Code::denied},
+        {"8", Code::exhausted},
+        {"12", Code::not_found},  // it listens, and does not know the service
+    }};
+    const auto* found =
+        std::ranges::find(kCodes, status, &std::pair<std::string_view, Code>::first);
+    return found == kCodes.end() ? Code::unavailable : found->second;
+}
+
+/// A header or trailer as it can be shown; none is empty.
+std::string words(const http2::Answer& answer, std::string_view name) {
+    const auto found = answer.headers.find(name);
+    if (found == answer.headers.end()) return {};
+    return printable(std::string_view(found->second).substr(0, kMostText));
+}
+
+/// What the other side says came of it.
+Result<> outcome(const http2::Answer& answer) {
+    const std::string status = words(answer, "grpc-status");
+    if (status == "0") return {};
+    if (status.empty()) return fail(Code::unavailable, "its answer is not one of gRPC");
+    return fail(code_of(status),
+                fmt::format("{} (gRPC status {})", words(answer, "grpc-message"), status));
+}
+
+}  // namespace
+
+std::string framed(std::string_view message) {
+    std::string frame(1, '\0');  // not compressed
+    for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+        frame += static_cast<char>((message.size() >> shift) & 0xffU);
+    }
+    return frame.append(message);
+}
+
+Result<std::string> unframed(std::string_view body) {
+    if (body.size() < kPrefix || framed(body.substr(kPrefix)) != body) {
+        return fail(Code::invalid, "the answer is not one plain message of gRPC");
+    }
+    return std::string(body.substr(kPrefix));
+}
+
+Result<std::string> call(const std::string& socket, const std::string& method,
+                         std::string_view message, Deadline deadline,
+                         const std::vector<http2::Header>& metadata) {
+    http2::Request request{.path = "/" + method,
+                           .headers = {{"content-type", "application/grpc"}, {"te", "trailers"}},
+                           .body = framed(message)};
+    request.headers.insert(request.headers.end(), metadata.begin(), metadata.end());
+    auto answer = http2::post(socket, request, deadline);
+    const auto done = answer ? outcome(*answer) : std::unexpected(answer.error());
+    if (!done) return during(fmt::format("{} at {}", method, socket), done.error());
+    return unframed(answer->body);
+}
+
+}  // namespace kubexm::executor::grpc

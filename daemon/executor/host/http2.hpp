@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+
+// Private to the module.
+
+namespace kubexm::executor::http2 {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+struct Header {
+    std::string_view name;
+    std::string_view value;
+};
+
+struct Request {
+    std::string path;
+    std::vector<Header> headers;
+    std::string body;
+};
+
+struct Answer {
+    std::map<std::string, std::string, std::less<>> headers;  // with the trailers
+    std::string body;
+};
+
+/// One POST over a connection of its own to a unix socket, where the server speaks HTTP/2 from the
+/// first byte. not_found: nobody listens at the socket. timeout: the deadline passed. unavailable:
+/// the server broke off, broke the protocol or said more than we take.
+Result<Answer> post(const std::string& socket, const Request& request, Deadline deadline);
+
+}  // namespace kubexm::executor::http2

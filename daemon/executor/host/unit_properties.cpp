@@ -1,0 +1,133 @@
+#include "daemon/executor/host/unit_properties.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace kubexm::executor {
+
+namespace {
+
+// Readers follow sd-bus: positive where something was read, 0 at the end, negative for an error.
+
+template <std::string UnitProperties::* kMember>
+int read_string(sd_bus_message* from, UnitProperties& to) {
+    const char* text = nullptr;
+    const int got = sd_bus_message_read(from, "s", &text);
+    if (got > 0) to.*kMember = text;
+    return got;
+}
+
+template <bool UnitProperties::* kMember>
+int read_bool(sd_bus_message* from, UnitProperties& to) {
+    int value = 0;
+    const int got = sd_bus_message_read(from, "b", &value);
+    if (got > 0) to.*kMember = value != 0;
+    return got;
+}
+
+template <std::int32_t UnitProperties::* kMember>
+int read_number(sd_bus_message* from, UnitProperties& to) {
+    return sd_bus_message_read(from, "i", &(to.*kMember));
+}
+
+int read_job(sd_bus_message* from, UnitProperties& to) {
+    const char* path = nullptr;
+    const int got = sd_bus_message_read(from, "(uo)", nullptr, &path);
+    if (got > 0) to.job = path;
+    return got;
+}
+
+int read_argv(sd_bus_message* from, std::vector<std::string>& argv) {
+    const char* argument = nullptr;
+    int got = sd_bus_message_enter_container(from, 'a', "s");
+    while (got > 0 && (got = sd_bus_message_read(from, "s", &argument)) > 0) {
+        argv.emplace_back(argument);
+    }
+    return got < 0 ? got : sd_bus_message_exit_container(from);
+}
+
+int read_command(sd_bus_message* from, UnitProperties& to) {
+    int got = sd_bus_message_enter_container(from, 'r', "sasbttttuii");
+    if (got <= 0) return got;
+    got = sd_bus_message_skip(from,
+                              "s");  // the executable: argv[0] unless systemd was told otherwise
+    if (got >= 0) got = read_argv(from, to.commands.emplace_back());
+    if (got >= 0) got = sd_bus_message_skip(from, "bttttuii");
+    return got < 0 ? got : sd_bus_message_exit_container(from);
+}
+
+int read_commands(sd_bus_message* from, UnitProperties& to) {
+    int got = sd_bus_message_enter_container(from, 'a', "(sasbttttuii)");
+    while (got > 0) got = read_command(from, to);
+    return got < 0 ? got : sd_bus_message_exit_container(from);
+}
+
+struct Known {
+    std::string_view name;
+    const char* type;
+    int (*read)(sd_bus_message*, UnitProperties&);
+};
+
+constexpr Known kKnown[] = {
+    {"LoadState", "s", read_string<&UnitProperties::load>},
+    {"ActiveState", "s", read_string<&UnitProperties::active>},
+    {"SubState", "s", read_string<&UnitProperties::sub>},
+    {"FragmentPath", "s", read_string<&UnitProperties::fragment>},
+    {"Result", "s", read_string<&UnitProperties::result>},
+    {"Where", "s", read_string<&UnitProperties::where>},
+    {"What", "s", read_string<&UnitProperties::what>},
+    {"Priority", "i", read_number<&UnitProperties::priority>},
+    {"Job", "(uo)", read_job},
+    {"ExecMainCode", "i", read_number<&UnitProperties::main_code>},
+    {"ExecMainStatus", "i", read_number<&UnitProperties::main_status>},
+    {"NeedDaemonReload", "b", read_bool<&UnitProperties::needs_reload>},
+    {"Transient", "b", read_bool<&UnitProperties::transient>},
+    {"ExecStart", "a(sasbttttuii)", read_commands},
+};
+
+int read_property(sd_bus_message* from, UnitProperties& to) {
+    const char* name = nullptr;
+    int got = sd_bus_message_read(from, "s", &name);
+    if (got < 0) return got;
+    const auto* known = std::ranges::find(kKnown, std::string_view(name), &Known::name);
+    if (known == std::end(kKnown)) return sd_bus_message_skip(from, "v");
+    got = sd_bus_message_enter_container(from, 'v', known->type);
+    if (got >= 0) got = known->read(from, to);
+    return got < 0 ? got : sd_bus_message_exit_container(from);
+}
+
+int read_properties(sd_bus_message* from, UnitProperties& to) {
+    int got = sd_bus_message_enter_container(from, 'a', "{sv}");
+    while (got >= 0 && (got = sd_bus_message_enter_container(from, 'e', "sv")) > 0) {
+        got = read_property(from, to);
+        if (got >= 0) got = sd_bus_message_exit_container(from);
+    }
+    return got;
+}
+
+}  // namespace
+
+Result<UnitProperties> properties_of_unit(Manager& manager, const std::string& unit,
+                                          bus::Deadline deadline) {
+    auto answer = manager.ask(manager.request("LoadUnit", "s", unit.c_str()), deadline);
+    if (!answer) return std::unexpected(answer.error());
+    auto object = read_text(*answer, "o");
+    if (!object) return std::unexpected(object.error());
+    return properties_of_object(manager, *object, deadline);
+}
+
+Result<UnitProperties> properties_of_object(Manager& manager, const std::string& object,
+                                            bus::Deadline deadline) {
+    auto request = manager.request_to(object, "org.freedesktop.DBus.Properties", "GetAll");
+    request.add("s", "");  // of all interfaces at once, as systemctl asks
+    auto answer = manager.ask(request, deadline);
+    if (!answer) return std::unexpected(answer.error());
+    UnitProperties properties;
+    if (read_properties(answer->get(), properties) < 0) {
+        return bus::not_as_expected(answer->get(), "a{sv} of a unit");
+    }
+    return properties;
+}
+
+}  // namespace kubexm::executor

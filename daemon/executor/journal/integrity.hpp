@@ -1,0 +1,15 @@
+#pragma once
+
+#include "daemon/base/error.hpp"
+#include "daemon/executor/journal/sqlite.hpp"
+
+namespace kubexm::executor::journal {
+
+/// The trees, as SQLite checks them. corrupt, with what was found.
+Result<> verify_structure(const sqlite::Database& database);
+
+/// Every row against its seal, every plan against its steps, and the audit chain from its anchor to
+/// its head. corrupt: the first that does not hold.
+Result<> verify_records(const sqlite::Database& database);
+
+}  // namespace kubexm::executor::journal

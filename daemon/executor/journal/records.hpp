@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kubexm::executor {
+
+enum class PlanState {
+    running,    // work rows, in the direction that `undoing` says
+    done,       // every step holds
+    failed,     // stopped at a step; what was done stays in the ledger
+    cancelled,  // stopped at a step boundary because somebody asked
+    undone,     // everything it had put on the host is taken back
+};
+
+enum class StepState {
+    pending,
+    prepared,  // the pre-image is on disk; the host may or may not have changed
+    done,
+    skipped,  // held already before we looked
+    failed,
+};
+
+struct StepRecord {
+    std::uint32_t index = 0;
+    StepState state = StepState::pending;
+    std::string error;  // of the last try
+};
+
+struct PlanRecord {
+    std::string id;
+    std::string hash;
+    std::string owner;
+    std::string document;  // the plan's JSON form
+    PlanState state = PlanState::running;
+    bool undoing = false;
+    std::uint32_t failures = 0;  // in a row, the same way
+    std::string last_error;
+    std::int64_t started_at = 0;  // seconds since 1970
+    std::int64_t changed_at = 0;
+    std::vector<StepRecord> steps;
+};
+
+/// One object on the host that is ours: what it was before, for whom it was changed. `type` and
+/// `target` are those of the step; the first pre-image stays, however often the object is changed
+/// again for the same or another owner.
+struct LedgerEntry {
+    std::int64_t sequence = 0;  // undo goes from the highest to the lowest
+    std::string owner;
+    std::string type;
+    std::string target;
+    std::string step;       // JSON form of the step that was last applied or begun: undo needs it
+    std::string applied;    // the same of the step that was last finished as done; empty: none yet
+    std::string pre_image;  // JSON form of what was there before
+    std::string plan_id;
+};
+
+struct AuditRecord {
+    std::int64_t sequence = 0;
+    std::int64_t at = 0;
+    std::uint32_t uid = 0;
+    std::int64_t pid = 0;
+    std::string event;   // "plan offered", "refused", ...
+    std::string detail;  // never a secret
+    std::string chain;   // SHA-256 over the previous record's chain and this record
+};
+
+}  // namespace kubexm::executor

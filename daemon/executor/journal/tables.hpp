@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "daemon/executor/journal/records.hpp"
+
+// The tables of the journal, as the structs that are their rows. A Table says every column once:
+// statements and seals (rows.hpp) are made from it.
+
+namespace kubexm::executor::journal {
+
+/// A plan without its steps, which are rows of their own.
+struct PlanRow {
+    std::int64_t sequence = 0;  // the newest plan has the highest
+    std::uint32_t steps = 0;
+    PlanRecord plan;
+};
+
+struct StepRow {
+    std::int64_t plan = 0;  // PlanRow::sequence
+    StepRecord step;
+    std::int64_t ledger = 0;  // LedgerEntry::sequence of what it changed; 0: nothing yet
+};
+
+/// The failures in a row of plans with one hash: forward and while undoing are two rows, because
+/// an undo that fails does not make the next try of the plan a first one.
+struct FailureRow {
+    std::string hash;
+    bool undoing = false;
+    std::int64_t plan = 0;  // PlanRow::sequence of the last one
+    std::string error;
+    std::uint32_t count = 0;
+    std::int64_t last_at = 0;
+};
+
+/// Where the audit begins and ends: the one row without which nobody could tell a chain that lost
+/// its newest records, or old ones that were dropped on purpose from ones that were lost.
+struct AuditEnds {
+    std::int64_t only = 1;
+    std::int64_t first = 1;  // sequence of the oldest record
+    std::string anchor;      // chain of the record before it
+    std::int64_t last = 0;   // sequence of the newest record; first - 1: there is none
+    std::string head;        // its chain
+};
+
+template <typename Row>
+struct Table;
+
+template <>
+struct Table<PlanRow> {
+    static constexpr std::string_view kName = "plans";
+    static constexpr std::string_view kKey = "sequence";
+    static void columns(auto& row, auto&& visit) {
+        visit("sequence", row.sequence);
+        visit("id", row.plan.id);
+        visit("hash", row.plan.hash);
+        visit("owner", row.plan.owner);
+        visit("document", row.plan.document);
+        visit("state", row.plan.state);
+        visit("undoing", row.plan.undoing);
+        visit("failures", row.plan.failures);
+        visit("last_error", row.plan.last_error);
+        visit("started_at", row.plan.started_at);
+        visit("changed_at", row.plan.changed_at);
+        visit("steps", row.steps);
+    }
+};
+
+template <>
+struct Table<StepRow> {
+    static constexpr std::string_view kName = "steps";
+    static constexpr std::string_view kKey = "plan, number";
+    static void columns(auto& row, auto&& visit) {
+        visit("plan", row.plan);
+        visit("number", row.step.index);
+        visit("state", row.step.state);
+        visit("error", row.step.error);
+        visit("ledger", row.ledger);
+    }
+};
+
+template <>
+struct Table<FailureRow> {
+    static constexpr std::string_view kName = "failures";
+    static constexpr std::string_view kKey = "hash, undoing";
+    static void columns(auto& row, auto&& visit) {
+        visit("hash", row.hash);
+        visit("undoing", row.undoing);
+        visit("plan", row.plan);
+        visit("error", row.error);
+        visit("count", row.count);
+        visit("last_at", row.last_at);
+    }
+};
+
+template <>
+struct Table<LedgerEntry> {
+    static constexpr std::string_view kName = "ledger";
+    static constexpr std::string_view kKey = "sequence";
+    static void columns(auto& row, auto&& visit) {
+        visit("sequence", row.sequence);
+        visit("owner", row.owner);
+        visit("type", row.type);
+        visit("target", row.target);
+        visit("step", row.step);
+        visit("applied", row.applied);
+        visit("pre_image", row.pre_image);
+        visit("plan_id", row.plan_id);
+    }
+};
+
+/// The seal of an audit record is its chain.
+template <>
+struct Table<AuditRecord> {
+    static constexpr std::string_view kName = "audit";
+    static constexpr std::string_view kKey = "sequence";
+    static void columns(auto& row, auto&& visit) {
+        visit("sequence", row.sequence);
+        visit("at", row.at);
+        visit("uid", row.uid);
+        visit("pid", row.pid);
+        visit("event", row.event);
+        visit("detail", row.detail);
+    }
+};
+
+template <>
+struct Table<AuditEnds> {
+    static constexpr std::string_view kName = "audit_ends";
+    static constexpr std::string_view kKey = "only";
+    static void columns(auto& row, auto&& visit) {
+        visit("only", row.only);
+        visit("first", row.first);
+        visit("anchor", row.anchor);
+        visit("last", row.last);
+        visit("head", row.head);
+    }
+};
+
+}  // namespace kubexm::executor::journal

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "daemon/base/error.hpp"
+#include "daemon/model/document.hpp"
+
+namespace kubexm::executor {
+
+// The text of each kind of document, or which parameter is wrong.
+Result<std::string> content_of(const model::KubeletService& service);
+Result<std::string> content_of(const model::KubeletConfiguration& configuration);
+Result<std::string> content_of(const model::Kubeconfig& kubeconfig);
+Result<std::string> content_of(const model::ContainerdConfiguration& configuration);
+Result<std::string> content_of(const model::ProxyDropIn& drop_in);
+Result<std::string> content_of(const model::SysctlFile& file);
+Result<std::string> content_of(const model::ModulesFile& file);
+
+/// Opens every file without a template of its own.
+inline constexpr std::string_view kNotice = "Written by kubexm; changes made here are put back.";
+
+// Where certificates are, for every document that names one. kubexmd renews them in place.
+inline constexpr const char* kClusterCa = "/etc/kubernetes/pki/ca.crt";
+
+}  // namespace kubexm::executor

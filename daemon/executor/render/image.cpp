@@ -1,0 +1,75 @@
+#include "daemon/executor/render/grammar.hpp"
+#include "daemon/executor/render/scan.hpp"
+
+// NAME[:TAG][@sha256:DIGEST] as containerd parses it, NAME = [HOST[:PORT]/]COMPONENT[/COMPONENT]...
+
+namespace kubexm::executor {
+
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+
+/// What may stand between two runs of letters and digits in a component.
+bool is_separator(std::string_view text) {
+    return text == "." || text == "_" || text == "__" ||
+           made_of(text, [](char c) { return c == '-'; });
+}
+
+bool is_component(std::string_view text) {
+    for (;;) {
+        const auto separator = std::ranges::find_if_not(text, is_lower_or_digit);
+        const auto run = static_cast<std::size_t>(separator - text.begin());
+        if (run == 0) return false;
+        text.remove_prefix(run);
+        if (text.empty()) return true;
+        const auto next = std::ranges::find_if(text, is_lower_or_digit);
+        const auto length = static_cast<std::size_t>(next - text.begin());
+        if (!is_separator(text.substr(0, length))) return false;
+        text.remove_prefix(length);
+    }
+}
+
+bool is_tag(std::string_view text) {
+    constexpr std::size_t kMaxTag = 128;
+    return text.size() <= kMaxTag && made_of(text, is_name_character) &&
+           !one_of(text.front(), ".-");
+}
+
+bool is_digest(std::string_view text) {
+    constexpr std::string_view kAlgorithm = "sha256:";
+    constexpr std::size_t kDigits = 64;
+    const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); };
+    return text.starts_with(kAlgorithm) && text.size() == kAlgorithm.size() + kDigits &&
+           made_of(text.substr(kAlgorithm.size()), is_hex);
+}
+
+bool is_name(std::string_view text) {
+    constexpr std::size_t kMaxName = 255;
+    if (text.size() > kMaxName) return false;
+    const std::size_t slash = text.find('/');
+    const std::string_view first = text.substr(0, slash);
+    // What looks like a host is one, else the first component of a path.
+    if (slash != npos && (first == "localhost" || first.find_first_of(".:") != npos)) {
+        if (!is_endpoint(first)) return false;
+        text.remove_prefix(slash + 1);
+    }
+    return every_part(text, '/', is_component);
+}
+
+}  // namespace
+
+bool is_image_reference(std::string_view text) {
+    if (const std::size_t at = text.find('@'); at != npos) {
+        if (!is_digest(text.substr(at + 1))) return false;
+        text = text.substr(0, at);
+    }
+    // A colon after the last slash begins the tag; one before it belongs to a port.
+    const std::size_t path_end = text.rfind('/') == npos ? 0 : text.rfind('/');
+    if (const std::size_t colon = text.find(':', path_end); colon != npos) {
+        if (!is_tag(text.substr(colon + 1))) return false;
+        text = text.substr(0, colon);
+    }
+    return is_name(text);
+}
+
+}  // namespace kubexm::executor

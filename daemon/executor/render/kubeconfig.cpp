@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "daemon/executor/render/documents.hpp"
+#include "daemon/executor/render/grammar.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+// The names that kubelet itself gives in a file it writes.
+constexpr const char* kCluster = "default-cluster";
+constexpr const char* kUser = "default-auth";
+constexpr const char* kContext = "default-context";
+
+/// Certificate and key in one file, so that they change together.
+const char* client_pair(model::KubeconfigUser user) {
+    switch (user) {
+        case model::KubeconfigUser::kubelet:
+            return "/var/lib/kubelet/pki/kubelet-client-current.pem";
+        case model::KubeconfigUser::kube_proxy:
+            return "/var/lib/kube-proxy/pki/kube-proxy-client-current.pem";
+    }
+    return "";
+}
+
+void emit_cluster(YAML::Emitter& out, const model::Kubeconfig& kubeconfig) {
+    out << "clusters" << YAML::BeginSeq << YAML::BeginMap;
+    out << "name" << kCluster;
+    out << "cluster" << YAML::BeginMap;
+    out << "certificate-authority" << kClusterCa;
+    out << "server" << YAML::DoubleQuoted << kubeconfig.server;
+    if (kubeconfig.server_name) {
+        out << "tls-server-name" << YAML::DoubleQuoted << *kubeconfig.server_name;
+    }
+    out << YAML::EndMap << YAML::EndMap << YAML::EndSeq;
+}
+
+void emit_user(YAML::Emitter& out, const char* pair) {
+    out << "users" << YAML::BeginSeq << YAML::BeginMap;
+    out << "name" << kUser;
+    out << "user" << YAML::BeginMap;
+    out << "client-certificate" << pair;
+    out << "client-key" << pair;
+    out << YAML::EndMap << YAML::EndMap << YAML::EndSeq;
+}
+
+void emit_context(YAML::Emitter& out) {
+    out << "contexts" << YAML::BeginSeq << YAML::BeginMap;
+    out << "name" << kContext;
+    out << "context" << YAML::BeginMap;
+    out << "cluster" << kCluster;
+    out << "user" << kUser;
+    out << YAML::EndMap << YAML::EndMap << YAML::EndSeq;
+    out << "current-context" << kContext;
+}
+
+}  // namespace
+
+Result<std::string> content_of(const model::Kubeconfig& kubeconfig) {
+    Validation validation;
+    validation.text("server", kubeconfig.server, kServerUrl);
+    if (kubeconfig.server_name) {
+        validation.text("server_name", *kubeconfig.server_name, kDnsName);
+    }
+    if (!validation.outcome()) return std::unexpected(validation.outcome().error());
+    YAML::Emitter out;
+    out << YAML::BeginMap;
+    out << "apiVersion" << "v1";
+    out << "kind" << "Config";
+    emit_cluster(out, kubeconfig);
+    emit_user(out, client_pair(kubeconfig.user));
+    emit_context(out);
+    out << YAML::EndMap;
+    return fmt::format("# {}\n{}\n", kNotice, out.c_str());
+}
+
+}  // namespace kubexm::executor

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "daemon/executor/render/documents.hpp"
+#include "daemon/executor/render/grammar.hpp"
+#include "daemon/model/names.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+using model::KubeletConfiguration;
+
+constexpr std::uint32_t kOldestMinor = 29;
+constexpr std::uint32_t kNewestMinor = 36;
+constexpr std::uint32_t kFailCgroupV1Since = 31;
+constexpr std::size_t kMaxDnsServers = 3;  // kubelet gives a pod no more
+constexpr std::uint32_t kMaxPods = 65534;  // the addresses of a /16, a node's largest pod network
+
+Result<> validate(const KubeletConfiguration& configuration) {
+    Validation validation;
+    const std::uint32_t minor = configuration.minor;
+    validation.that(minor >= kOldestMinor && minor <= kNewestMinor, "minor",
+                    fmt::format("{} to {}, not {}: the fields of other versions are not known",
+                                kOldestMinor, kNewestMinor, minor));
+    validation.that(
+        minor >= kFailCgroupV1Since || !configuration.fail_cgroup_v1, "fail_cgroup_v1",
+        fmt::format("false: 1.{} cannot, 1.{} is the first", minor, kFailCgroupV1Since));
+    const auto& dns = configuration.cluster_dns;
+    validation.that(!dns.empty() && dns.size() <= kMaxDnsServers, "cluster_dns",
+                    fmt::format("1 to {} addresses, not {}", kMaxDnsServers, dns.size()));
+    for (std::size_t i = 0; i < dns.size(); ++i) {
+        validation.text(element("cluster_dns", i), dns[i], kDnsServer);
+    }
+    validation.text("cluster_domain", configuration.cluster_domain, kDnsName);
+    validation.that(configuration.max_pods >= 1 && configuration.max_pods <= kMaxPods, "max_pods",
+                    fmt::format("1 to {}, not {}", kMaxPods, configuration.max_pods));
+    return validation.outcome();
+}
+
+/// Who may talk to kubelet: whom the cluster's CA or its API server vouches for.
+void emit_access(YAML::Emitter& out) {
+    out << "authentication" << YAML::BeginMap;
+    out << "anonymous" << YAML::BeginMap << "enabled" << false << YAML::EndMap;
+    out << "webhook" << YAML::BeginMap << "enabled" << true << YAML::EndMap;
+    out << "x509" << YAML::BeginMap << "clientCAFile" << kClusterCa << YAML::EndMap;
+    out << YAML::EndMap;
+    out << "authorization" << YAML::BeginMap << "mode" << "Webhook" << YAML::EndMap;
+}
+
+/// Texts of the plan are quoted: a domain called "1e3" or "true" stays a text.
+void emit_cluster(YAML::Emitter& out, const KubeletConfiguration& configuration) {
+    out << "cgroupDriver" << std::string(name_of(configuration.cgroup_driver));
+    out << "clusterDNS" << YAML::BeginSeq;
+    for (const std::string& server : configuration.cluster_dns) out << YAML::DoubleQuoted << server;
+    out << YAML::EndSeq;
+    out << "clusterDomain" << YAML::DoubleQuoted << configuration.cluster_domain;
+    out << "containerRuntimeEndpoint" << "unix:///run/containerd/containerd.sock";
+    if (configuration.minor >= kFailCgroupV1Since) {
+        out << "failCgroupV1" << configuration.fail_cgroup_v1;
+    }
+    out << "failSwapOn" << configuration.fail_swap_on;
+    out << "maxPods" << configuration.max_pods;
+}
+
+/// kubexmd renews the certificates that kubelet.conf names. Without tlsCertFile kubelet serves
+/// with a certificate it signs itself: one that is named but missing would keep it from starting.
+void emit_certificates(YAML::Emitter& out) {
+    out << "rotateCertificates" << false;
+    out << "serverTLSBootstrap" << false;
+}
+
+}  // namespace
+
+Result<std::string> content_of(const KubeletConfiguration& configuration) {
+    if (auto valid = validate(configuration); !valid) return std::unexpected(valid.error());
+    YAML::Emitter out;
+    out << YAML::BeginMap;
+    out << "apiVersion" << "kubelet.config.k8s.io/v1beta1";
+    out << "kind" << "KubeletConfiguration";
+    emit_access(out);
+    emit_cluster(out, configuration);
+    emit_certificates(out);
+    out << "staticPodPath" << "/etc/kubernetes/manifests";
+    out << YAML::EndMap;
+    return fmt::format("# {}\n{}\n", kNotice, out.c_str());
+}
+
+}  // namespace kubexm::executor

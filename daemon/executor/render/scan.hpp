@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace kubexm::executor {
+
+// What the grammars are made of. ASCII only: <cctype> would ask the locale.
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
+constexpr bool is_alphanumeric(char c) { return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
+constexpr bool one_of(char c, std::string_view set) {
+    return set.find(c) != std::string_view::npos;
+}
+
+/// A letter, a digit or one of ". _ -".
+constexpr bool is_name_character(char c) { return is_alphanumeric(c) || one_of(c, "._-"); }
+
+/// At least one character, and all of them such.
+template <typename Predicate>
+constexpr bool made_of(std::string_view text, Predicate is_such) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_such);
+}
+
+/// Every part between two separators is such, an empty one too.
+template <typename Predicate>
+constexpr bool every_part(std::string_view text, char separator, Predicate is_such) {
+    for (;;) {
+        const std::size_t end = text.find(separator);
+        if (!is_such(text.substr(0, end))) return false;
+        if (end == std::string_view::npos) return true;
+        text.remove_prefix(end + 1);
+    }
+}
+
+}  // namespace kubexm::executor

@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include "daemon/executor/render/documents.hpp"
+#include "daemon/executor/render/grammar.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+Result<> validate(const model::SysctlFile& file) {
+    Validation validation;
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : file.values) {
+        const std::string place = element("values", keys.size());
+        validation.text(place + ".key", key, kSysctlKey);
+        validation.text(place + ".value", value, kSysctlValue);
+        keys.push_back(key);
+    }
+    validation.keys("values", keys);
+    return validation.outcome();
+}
+
+}  // namespace
+
+Result<std::string> content_of(const model::SysctlFile& file) {
+    if (auto valid = validate(file); !valid) return std::unexpected(valid.error());
+    std::string text = fmt::format("# {}\n", kNotice);
+    for (const auto& [key, value] : file.values) text += fmt::format("{} = {}\n", key, value);
+    return text;
+}
+
+}  // namespace kubexm::executor

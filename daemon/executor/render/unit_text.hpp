@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kubexm::executor {
+
+// Text for systemd's unit files, quoted so that systemd reads back exactly what was meant: no
+// specifier, no variable, no escape is expanded. Lines and control characters are not representable
+// and must have been refused before.
+
+/// One word of a command line.
+std::string command_word(std::string_view text);
+
+/// One word of Environment=, where "$" is a character like any other.
+std::string environment_word(std::string_view text);
+
+/// A template with its placeholder filled in.
+std::string filled(std::string_view text, std::string_view placeholder, std::string_view value);
+
+}  // namespace kubexm::executor

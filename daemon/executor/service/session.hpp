@@ -1,0 +1,57 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/base/error.hpp"
+#include "daemon/executor/wire/channel.hpp"
+#include "daemon/executor/wire/messages.hpp"
+#include "daemon/loop/loop.hpp"
+
+namespace kubexm::executor {
+
+/// One client's connection: frames in, replies out, in order and never blocking the loop. A client
+/// that does not take its replies is cut off. Loop thread.
+class Session {
+public:
+    using OnRequest = std::function<void(Session&, wire::Request, std::vector<Fd>)>;
+    using OnClose = std::function<void(Session&, const Error&)>;
+
+    Session(Loop& loop, wire::Channel channel, wire::Peer peer, std::uint64_t number);
+
+    /// Begins to listen. The callbacks may close the session only through `on_close`.
+    Result<> start(OnRequest on_request, OnClose on_close);
+    void send(const wire::Reply& reply);
+
+    const wire::Peer& peer() const { return peer_; }
+    std::uint64_t number() const { return number_; }
+    bool greeted = false;
+    bool offering = false;  // a plan, of which we have not yet said whether it is accepted
+    std::string following;  // id of the plan whose events go here
+
+private:
+    void on_io(std::uint32_t events);
+    void read_one();
+    void write_waiting();
+    void want_write(bool wanted);
+    void part(const Error& why);
+    Result<> listen_for(std::uint32_t events);
+    void close(const Error& why);
+
+    Loop& loop_;
+    wire::Channel channel_;
+    wire::Peer peer_;
+    std::uint64_t number_;
+    Loop::Handle source_;
+    std::deque<std::string> waiting_;
+    std::size_t waiting_bytes_ = 0;
+    bool wants_write_ = false;
+    bool unheard_ = false;  // nobody reads our replies
+    bool closed_ = false;
+    OnRequest on_request_;
+    OnClose on_close_;
+};
+
+}  // namespace kubexm::executor

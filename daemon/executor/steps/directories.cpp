@@ -1,0 +1,131 @@
+// Directories, links, absent paths, deleted trees.
+
+#include <fmt/format.h>
+
+#include "daemon/executor/steps/kinds.hpp"
+
+namespace kubexm::executor::kinds {
+
+namespace {
+
+Result<bool> is_absent(Context& context, const std::string& path) {
+    auto state = state_at(context, path);
+    if (!state) return std::unexpected(state.error());
+    return state->kind == PathKind::absent;
+}
+
+Result<Lines> words(std::string line) { return Lines{std::move(line)}; }
+
+}  // namespace
+
+Result<bool> holds(Context& context, const model::Directory& step) {
+    auto state = state_at(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    return state->kind == PathKind::directory && state->mode == step.access.mode.bits &&
+           state->uid == step.access.uid && state->gid == step.access.gid;
+}
+
+Result<PreImage> capture(Context& context, const model::Directory& step) {
+    return capture_path(context, step.path);
+}
+
+Result<> apply(Context& context, const model::Directory& step) {
+    auto state = inspect(context.root, step.path);
+    if (!state) return std::unexpected(state.error());
+    Attributes attributes{step.access.mode.bits, step.access.uid, step.access.gid, state->xattrs};
+    if (state->kind == PathKind::directory) {
+        return set_attributes(context.root, step.path, attributes);
+    }
+    return make_directory(context.root, step.path, attributes);
+}
+
+Result<std::string> undo(Context& context, const model::Directory& step, const PreImage& image) {
+    return restore_image(context, step.path, image);
+}
+
+Result<Lines> preview(Context& context, const model::Directory& step) {
+    auto state = state_at(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    const std::string before =
+        state->kind == PathKind::directory
+            ? fmt::format("{:04o} {}:{}", state->mode, state->uid, state->gid)
+            : "absent";
+    return words(fmt::format("{}: {} -> {:04o} {}:{}", step.path, before, step.access.mode.bits,
+                             step.access.uid, step.access.gid));
+}
+
+Result<bool> holds(Context& context, const model::Symlink& step) {
+    auto state = state_at(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    return state->kind == PathKind::symlink && state->target == step.target;
+}
+
+Result<PreImage> capture(Context& context, const model::Symlink& step) {
+    return capture_path(context, step.path);
+}
+
+Result<> apply(Context& context, const model::Symlink& step) {
+    return replace_symlink(context.root, step.path, step.target, Attributes{.mode = 0777});
+}
+
+Result<std::string> undo(Context& context, const model::Symlink& step, const PreImage& image) {
+    return restore_image(context, step.path, image);
+}
+
+Result<Lines> preview(Context& context, const model::Symlink& step) {
+    auto state = state_at(context, step.path);
+    if (!state) return std::unexpected(state.error());
+    const std::string before = state->kind == PathKind::symlink  ? state->target
+                               : state->kind == PathKind::absent ? "absent"
+                                                                 : "not a link";
+    return words(fmt::format("{}: {} -> {}", step.path, before, step.target));
+}
+
+Result<bool> holds(Context& context, const model::AbsentPath& step) {
+    return is_absent(context, step.path);
+}
+
+Result<PreImage> capture(Context& context, const model::AbsentPath& step) {
+    return capture_path(context, step.path);
+}
+
+Result<> apply(Context& context, const model::AbsentPath& step) {
+    return remove_path(context.root, step.path);
+}
+
+Result<std::string> undo(Context& context, const model::AbsentPath& step, const PreImage& image) {
+    return restore_image(context, step.path, image);
+}
+
+Result<Lines> preview(Context&, const model::AbsentPath& step) {
+    return words(step.path + ": there -> absent");
+}
+
+Result<> delete_all_below(Context& context, const std::string& path) {
+    return delete_tree(context.root, path, [&](std::uint64_t removed) {
+        if (removed != 0) {
+            context.progress(fmt::format("{} files and directories deleted", removed));
+        }
+        return in_time(context.deadline, path);
+    });
+}
+
+Result<bool> holds(Context& context, const model::DeletedTree& step) {
+    return is_absent(context, step.path);
+}
+
+Result<PreImage> capture(Context&, const model::DeletedTree&) { return NoPreImage{}; }
+
+Result<> apply(Context& context, const model::DeletedTree& step) {
+    return delete_all_below(context, step.path);
+}
+
+Result<std::string> undo(Context&, const model::DeletedTree& step, const PreImage&) {
+    return fmt::format("what was below {} was deleted and cannot be given back", step.path);
+}
+
+Result<Lines> preview(Context&, const model::DeletedTree& step) {
+    return words(step.path + " and everything below: there -> absent");
+}
+
+}  // namespace kubexm::executor::kinds

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/executor/steps/context.hpp"
+#include "daemon/executor/steps/pre_image.hpp"
+
+// The five verbs of steps.hpp for each type of step; private to this module. One .cpp per family.
+
+namespace kubexm::executor::kinds {
+
+using Lines = std::vector<std::string>;
+
+#define KUBEXM_STEP_VERBS(Type)                                                             \
+    Result<bool> holds(Context& context, const model::Type& step);                          \
+    Result<PreImage> capture(Context& context, const model::Type& step);                    \
+    Result<> apply(Context& context, const model::Type& step);                              \
+    Result<std::string> undo(Context& context, const model::Type& step, const PreImage& i); \
+    Result<Lines> preview(Context& context, const model::Type& step);
+
+KUBEXM_STEP_VERBS(RenderedFile)
+KUBEXM_STEP_VERBS(DataFile)
+KUBEXM_STEP_VERBS(SecretFile)
+KUBEXM_STEP_VERBS(Directory)
+KUBEXM_STEP_VERBS(Symlink)
+KUBEXM_STEP_VERBS(ManagedBlock)
+KUBEXM_STEP_VERBS(AbsentPath)
+KUBEXM_STEP_VERBS(DeletedTree)
+KUBEXM_STEP_VERBS(Sysctl)
+KUBEXM_STEP_VERBS(KernelModule)
+KUBEXM_STEP_VERBS(SwapOff)
+KUBEXM_STEP_VERBS(Unmounted)
+KUBEXM_STEP_VERBS(UnitState)
+KUBEXM_STEP_VERBS(DaemonReload)
+KUBEXM_STEP_VERBS(ComponentVersion)
+KUBEXM_STEP_VERBS(TransientUnit)
+KUBEXM_STEP_VERBS(Claim)
+KUBEXM_STEP_VERBS(SideEffects)
+
+#undef KUBEXM_STEP_VERBS
+
+// --- what the families share
+
+/// What is there; a missing parent is an absent path.
+Result<PathState> state_at(Context& context, const std::string& path);
+/// The same with the digest of a file's content; without it where the file has more than `limit`
+/// bytes and so cannot be what is wanted.
+Result<PathState> content_at(Context& context, const std::string& path, std::uint64_t limit);
+/// The same as the ledger keeps it.
+PathPreImage image_of(const PathState& state);
+/// The state of a path as the ledger keeps it; the content of a file goes into the vault.
+Result<PathPreImage> capture_path(Context& context, const std::string& path);
+/// Makes a path what the image says. Returns what had to stay, in words.
+Result<std::string> restore_path(Context& context, const std::string& path,
+                                 const PathPreImage& image);
+/// The same for the pre-image of a step that is about one path.
+Result<std::string> restore_image(Context& context, const std::string& path, const PreImage& image);
+/// Deletes a directory with everything below it, and tells how far it is.
+Result<> delete_all_below(Context& context, const std::string& path);
+/// A file of somebody else's that only its owner may read: a preview does not quote it.
+bool is_private(const Context& context, const PathState& state);
+/// Stops units that PID 1 listed: one that vanished meanwhile is what was wanted.
+Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed);
+/// The image as the alternative a step of this type must have. corrupt: it is another.
+template <typename T>
+Result<T> image_as(const PreImage& image) {
+    if (const T* found = std::get_if<T>(&image)) return *found;
+    return fail(Code::corrupt, "the ledger holds a pre-image of another kind than its step");
+}
+
+}  // namespace kubexm::executor::kinds

@@ -1,0 +1,176 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+
+namespace kubexm::executor {
+
+// What was there before a step changed it, in the form the ledger keeps. File content is named by
+// digest; the vault has the bytes.
+
+struct Xattr {
+    std::string name;
+    std::string hex;
+
+    bool operator==(const Xattr&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("name", self.name);
+        visit("hex", self.hex);
+    }
+};
+
+struct PathPreImage {
+    static constexpr std::string_view kType = "path";
+    std::string kind;  // "absent", "file", "directory", "symlink"
+    std::string digest;
+    std::string target;
+    std::uint32_t mode = 0;
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+    std::vector<Xattr> xattrs;
+
+    bool operator==(const PathPreImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("kind", self.kind);
+        visit("digest", self.digest);
+        visit("target", self.target);
+        visit("mode", self.mode);
+        visit("uid", self.uid);
+        visit("gid", self.gid);
+        visit("xattrs", self.xattrs);
+    }
+};
+
+/// A file of somebody else's with lines of ours in it.
+struct BlockPreImage {
+    static constexpr std::string_view kType = "block";
+    PathPreImage file;
+
+    bool operator==(const BlockPreImage&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("file", self.file); }
+};
+
+/// A kernel parameter and its value.
+struct Setting {
+    std::string key;
+    std::string value;
+
+    bool operator==(const Setting&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("key", self.key);
+        visit("value", self.value);
+    }
+};
+
+struct ValuePreImage {
+    static constexpr std::string_view kType = "value";
+    std::string value;
+    std::optional<std::vector<Setting>> exceptions;  // what giving the value back would not give
+
+    bool operator==(const ValuePreImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("value", self.value);
+        visit("exceptions", self.exceptions);
+    }
+};
+
+struct UnitPreImage {
+    static constexpr std::string_view kType = "unit";
+    std::string enablement;  // as systemd says: "enabled", "disabled", "masked", "" for no unit
+    bool active = false;     // or on its way to it
+    std::optional<bool> starting;  // it was on its way, perhaps for the hundredth time
+    std::optional<bool> linked;    // it was masked, and enabled below that
+
+    bool operator==(const UnitPreImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("enablement", self.enablement);
+        visit("active", self.active);
+        visit("starting", self.starting);
+        visit("linked", self.linked);
+    }
+};
+
+struct Swap {
+    std::string unit;
+    std::string path;
+    std::optional<std::uint32_t> priority;  // none: the kernel chose it
+
+    bool operator==(const Swap&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("unit", self.unit);
+        visit("path", self.path);
+        visit("priority", self.priority);
+    }
+};
+
+/// The swaps that were on, those first that are used first.
+struct SwapsPreImage {
+    static constexpr std::string_view kType = "swaps";
+    std::vector<Swap> swaps;
+
+    bool operator==(const SwapsPreImage&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("swaps", self.swaps); }
+};
+
+/// A directory whose new entries are ours: what was in it before.
+struct ClaimPreImage {
+    static constexpr std::string_view kType = "claim";
+    PathPreImage directory;
+    std::vector<std::string> entries;
+
+    bool operator==(const ClaimPreImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("directory", self.directory);
+        visit("entries", self.entries);
+    }
+};
+
+/// A component before us: the directory of its versions, what was in it, and which was in use.
+struct ComponentPreImage {
+    static constexpr std::string_view kType = "component";
+    PathPreImage home;
+    PathPreImage current;
+    std::vector<std::string> entries;
+
+    bool operator==(const ComponentPreImage&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("home", self.home);
+        visit("current", self.current);
+        visit("entries", self.entries);
+    }
+};
+
+/// Side effects of a kind: what of it was there before.
+struct SideEffectsPreImage {
+    static constexpr std::string_view kType = "side-effects";
+    std::vector<std::string> before;
+
+    bool operator==(const SideEffectsPreImage&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("before", self.before); }
+};
+
+/// Nothing that could be given back.
+struct NoPreImage {
+    static constexpr std::string_view kType = "none";
+
+    bool operator==(const NoPreImage&) const = default;
+    static void fields(auto&, auto&&) {}
+};
+
+using PreImage = std::variant<NoPreImage, PathPreImage, BlockPreImage, ValuePreImage, UnitPreImage,
+                              SwapsPreImage, ClaimPreImage, ComponentPreImage, SideEffectsPreImage>;
+
+std::string to_json(const PreImage& image);
+/// corrupt: the ledger holds something we did not write.
+Result<PreImage> image_from_json(std::string_view text);
+
+/// The digests of the content an image needs from the vault.
+std::vector<std::string> contents_of(const PreImage& image);
+
+}  // namespace kubexm::executor

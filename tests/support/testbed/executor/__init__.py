@@ -1,0 +1,101 @@
+"""The executor on a node, for tests that drive, kill and starve them.
+
+    executor = Executor(node, tree)
+    executor.apply(plan.text("p1"))
+    executor.undo()
+"""
+
+import subprocess
+from pathlib import Path
+
+from testbed import waiting
+from testbed.executor import plan
+from testbed.node import Node
+
+DEATH_SECONDS = 120
+PLAN_SECONDS = 60
+PLACE = "/run/kubexm-test"  # what the tests put on the node for themselves
+DROP_IN = "/run/systemd/system/kubexm-executor.service.d/test.conf"
+
+CONFIGURATION = """
+allow:
+  units: [kubelet.service, containerd.service, shy.service, loud.service]
+  sysctls: [net.ipv4.ip_forward, net.ipv4.tcp_keepalive_time]
+  executables: [/usr/bin/true]
+"""
+
+# The tests look at the host before the executor is started again, and start them when they have.
+SETTINGS = f"[Service]\nRestart=no\nEnvironmentFile=-{PLACE}/environment\n"
+
+
+class Executor:
+    def __init__(self, node: Node, tree: Path, plan_seconds: float = PLAN_SECONDS) -> None:
+        """`plan_seconds`: how long somebody waits for the end of a plan; a fault may keep it from being heard of."""
+        self.node, self._plan_seconds = node, plan_seconds
+        self.root = Path(f"/proc/{node.leader}/root")  # the node's files, without a process there
+        node.install(tree)
+        node.write("/etc/kubexm/executor.yaml", CONFIGURATION)
+        node.write("/etc/kubexm/trusted.sha256", plan.TRUSTED)
+        node.write(DROP_IN, SETTINGS)
+        for digest, content in plan.CONTENTS.items():
+            node.write(f"{PLACE}/{digest}", content)
+        node.run(["systemctl", "daemon-reload"])
+        node.run(["systemctl", "enable", "--now", "kubexm-executor.socket"])
+        self.start()
+
+    def start(self) -> None:
+        """Returns when an interrupted plan has come to its end: only then the unit is ready."""
+        self.node.run(["systemctl", "start", "kubexm-executor.service"])
+
+    def restart(self, **environment: str) -> bool:
+        """A new process with these variables, which the one after it does not have. Whether it came to be ready."""
+        file = self.place("environment")
+        file.write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
+        done = self.node.run(["systemctl", "restart", "kubexm-executor.service"], check=False)
+        file.unlink()
+        return done.returncode == 0
+
+    def place(self, name: str) -> Path:
+        """A file of the tests' own on the node, as the sandbox sees it."""
+        return self.root / PLACE.lstrip("/") / name
+
+    def alive(self) -> bool:
+        shown = self.node.run(["systemctl", "is-active", "kubexm-executor.service"], check=False).stdout
+        return shown.strip() in ("active", "activating")
+
+    def wait_death(self, where: str) -> None:
+        """systemd sees it a moment after everybody else."""
+        waiting.until(f"the executor to die at {where}", lambda: not self.alive(), DEATH_SECONDS)
+
+    def pid(self) -> int:
+        """The process as the sandbox sees it."""
+        pid = self.node.run(["systemctl", "show", "-P", "MainPID", "kubexm-executor.service"]).stdout.strip()
+        for status in Path("/proc").glob("[0-9]*/status"):
+            try:
+                lines = status.read_text().splitlines()
+            except OSError:  # another process, which ended in this moment
+                continue
+            if lines[0] == "Name:\tkubexm-executor" and any(_is_pid(line, pid) for line in lines):
+                return int(status.parent.name)
+        raise RuntimeError("the executor does not run")
+
+    def apply(self, text: str, user: str | None = None) -> subprocess.CompletedProcess[str]:
+        contents = [f"--content={PLACE}/{digest}" for digest in plan.CONTENTS if digest in text]
+        file = self.place("plan.json")
+        file.write_text(text)
+        done = self.node.run(["kubexmctl", "apply", f"{PLACE}/plan.json", *contents], check=False, user=user,
+                             timeout=self._plan_seconds)
+        file.unlink()
+        return done
+
+    def undo(self) -> subprocess.CompletedProcess[str]:
+        return self.node.run(["kubexmctl", "undo", plan.OWNER], check=False, timeout=self._plan_seconds)
+
+    def last(self) -> str:
+        """The newest plan in the history: "done p1 for test"."""
+        return " ".join(self.node.run(["kubexmctl", "history", "--limit", "1"]).stdout.split())
+
+
+def _is_pid(line: str, pid: str) -> bool:
+    """Whether a line of /proc/PID/status says that the process has this number in its own namespace."""
+    return line.startswith("NSpid:") and line.split()[-1] == pid

@@ -1,0 +1,124 @@
+"""Where the executor can be killed in a run of a plan, and rounds that kill them there.
+
+A trace (daemon/base/crash_point.hpp) names every point that a run passes; a name without a dot is a step that
+begins, with its number: "sysctl-11". A round kills at one point of every step: the process that goes on after the first kill is killed in
+the next step, and so on, until one is let go on to the end.
+"""
+
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from testbed.executor import PLACE, Executor, state
+
+
+@dataclass(frozen=True)
+class Point:
+    step: int
+    place: int  # passages after the step's beginning
+    name: str
+    begin: str  # the name of its step's beginning
+
+    @property
+    def wish(self) -> str:
+        """KUBEXM_CRASH_AT."""
+        return f"{self.begin}:1+{self.place}"
+
+    def __str__(self) -> str:
+        return f"{self.name} in step {self.begin}"
+
+
+def prologue(trace: Sequence[str]) -> Sequence[str]:
+    """What is passed before the first step."""
+    return trace[:next(number for number, name in enumerate(trace) if "." not in name)]
+
+
+def wishes(names: Sequence[str]) -> list[str]:
+    """KUBEXM_CRASH_AT for each of the points that a process passes first."""
+    return [f"{name}:{names[:number + 1].count(name)}" for number, name in enumerate(names)]
+
+
+def points(trace: Sequence[str]) -> list[Point]:
+    begins = [number for number, name in enumerate(trace) if "." not in name]
+    found = []
+    for step, (begin, end) in enumerate(zip(begins, [*begins[1:], len(trace)])):
+        found += [Point(step, place, trace[begin + place], trace[begin]) for place in range(end - begin)]
+    return found
+
+
+def rounds(of: Sequence[Point]) -> list[list[Point]]:
+    """The points of one round are of different steps, in their order."""
+    return [[point for point in of if point.place == place] for place in sorted({point.place for point in of})]
+
+
+@dataclass
+class Course:
+    """One way of a plan, forth or back: from a state to a state."""
+
+    executor: Executor
+    send: Callable[[], subprocess.CompletedProcess[str]]
+    word: str  # of its end in the history
+    before: state.State
+    after: state.State
+    trace: list[str]
+    kills: int = 0
+    survived: int = 0
+    missed: int = 0
+
+    def run(self, killed_at: Sequence[Point]) -> None:
+        """One round; any trouble is an error that names the point or points."""
+        before = self.kills
+        for number, point in enumerate(killed_at):
+            self._kill(point, begins=number == 0)
+        if not killed_at:
+            self.send()
+        self.executor.start()
+        self.check_end(f"killed at {', '.join(map(str, killed_at))}")
+        self.survived += self.kills - before
+
+    def finish(self, circumstances: str, last_before: str) -> None:
+        """Starts the executor again after a kill anywhere; a plan that they had not yet taken in is sent again."""
+        self.kills += 1
+        self.check_instant(circumstances)
+        self.executor.start()
+        if self.executor.last() == last_before:
+            wrong = state.difference(self.before, state.take(self.executor))
+            assert not wrong, "\n".join([f"{circumstances}: not taken in, and yet", *wrong])
+            self.send()
+        self.check_end(circumstances)
+        self.survived += 1
+
+    def check_end(self, circumstances: str) -> None:
+        last = self.executor.last()
+        assert last.startswith(self.word), f"{circumstances}: the history says {last!r}, expected {self.word}"
+        wrong = state.difference(self.after, state.take(self.executor))
+        assert not wrong, "\n".join([f"{circumstances}: not the end of an uninterrupted run", *wrong])
+
+    def check_instant(self, circumstances: str) -> None:
+        """What a reader finds while the executor is dead."""
+        half = state.halves(self.before, self.after, state.files(self.executor))
+        assert not half, "\n".join([circumstances, *half])
+
+    def _kill(self, point: Point, begins: bool) -> None:
+        """In the step of that point. Where systemd is asked, how often depends on how far it is: so may the place."""
+        trace = self.executor.place("trace")
+        trace.write_text("")
+        ended = self.executor.restart(KUBEXM_CRASH_AT=point.wish, KUBEXM_CRASH_TRACE=f"{PLACE}/trace")
+        if begins:
+            ended = self.send().returncode == 0
+        if ended:
+            return self._miss(point)
+        self.executor.wait_death(str(point))
+        passed = trace.read_text().split()
+        trace.unlink()
+        assert point.begin in passed, f"they should have died at {point}, and did after {passed[-5:]}"
+        self.kills += 1
+        self.check_instant(f"after a kill at {point}")
+
+    def _miss(self, point: Point) -> None:
+        """The plan came to its end: in its last step the place may be one that was not passed this time."""
+        last_step = next(name for name in reversed(self.trace) if "." not in name)
+        assert point.begin == last_step, f"they should have died at {point}, and came to the end"
+        self.missed += 1
+        self.executor.place("trace").unlink()
+        self.executor.restart()  # without the wish, which may be fulfilled in the next plan

@@ -1,0 +1,141 @@
+"""Two plans never run at once: a newer one waits, or takes the place of the older at a step boundary."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from testbed import executor_wire, waiting
+from testbed.executor import client
+from testbed.executor.client import plan
+from testbed.executor.gate import ALLOW_CAT, GATE, begin_plan_at_gate, forwarding, open_gate, state_of
+from testbed.executor.plan import step
+
+NOTHING = step("sysctl", key="net.ipv4.ip_forward", value="0")
+MOST_LOOKS = 16  # as many connections, with two each
+DENIED = step("sysctl", key="vm.swappiness", value="1")
+
+
+@pytest.fixture
+def host(nodes):
+    """A node with a plan p1 that waits in its first step of two."""
+    node = nodes()
+    client.install(node, ALLOW_CAT)
+    node.run(["mkfifo", GATE])
+    begin_plan_at_gate(node, "p1")
+    return node
+
+
+def ask(node, request: dict) -> None:
+    """Sends a request whose answer comes after the gate was opened; returns when the executor has read it."""
+    with executor_wire.connect(node) as wire:
+        wire.hello()
+        wire.send(request)
+        wire.hello()
+
+
+def apply_request(document: dict, replace: bool) -> dict:
+    return {"type": "apply", "plan": document, "contents": [], "replace": replace}
+
+
+def wait_for(node, identity: str, state: str) -> None:
+    def seen() -> bool:
+        return f"{state:<10} {identity} " in node.run(["kubexmctl", "history"]).stdout
+
+    waiting.until(f"plan {identity} to be {state}", seen, 60, lambda: node.run(["kubexmctl", "history"]).stdout)
+
+
+def test_a_newer_plan_waits(host):
+    ask(host, apply_request(plan("p2", NOTHING), replace=False))
+    open_gate(host)
+    wait_for(host, "p2", "done")
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "0", "the newer one came last"
+
+
+def test_a_cancelled_plan_stops_at_the_next_step(host):
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        assert wire.ask({"type": "cancel", "plan_id": "p1"})["type"] == "accepted"
+    open_gate(host)
+    wait_for(host, "p1", "cancelled")
+    assert forwarding(host) == "0"
+
+
+def test_a_newer_plan_takes_the_place_of_the_rest(host):
+    ask(host, apply_request(plan("p2", NOTHING), replace=True))
+    open_gate(host)
+    wait_for(host, "p1", "cancelled")
+    wait_for(host, "p2", "done")
+
+
+def test_a_plan_does_not_stop_for_one_that_is_refused(host):
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        wire.send(apply_request(plan("p2", DENIED), replace=True))
+        open_gate(host)
+        assert wire.last()["type"] == "refused"
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "1"
+
+
+@pytest.mark.parametrize("request_again", [
+    {"type": "undo", "id": "p1", "owner": "test"},
+    {"type": "apply", "plan": plan("p1", NOTHING), "contents": [], "replace": True},
+], ids=["undo", "apply"])
+def test_a_plan_does_not_stop_for_an_id_that_was_used(host, request_again):
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        wire.send(request_again)
+        open_gate(host)
+        assert "p1 was taken in before" in client.reason(wire.last())
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "1"
+
+
+def test_a_flood_of_one_user_is_refused_and_holds_up_nobody_else(host):
+    with ExitStack() as flood:
+        wires = [flood.enter_context(executor_wire.connect(host)) for _ in range(MOST_LOOKS)]
+        for wire in wires:
+            wire.hello()
+            wire.send({"type": "observe"})
+            wire.send({"type": "observe"})
+        with executor_wire.connect(host, "root") as wire:
+            wire.hello()
+            wire.send({"type": "observe"})
+            wires[0].send({"type": "observe"})
+            assert "too many requests of user" in client.reason(wires[0].receive())
+            open_gate(host)
+            assert wire.last({"observation", "refused"})["type"] == "observation"
+    wait_for(host, "p1", "done")
+
+
+def test_a_connection_offers_one_plan_at_a_time(host):
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        wire.send(apply_request(plan("p2", NOTHING), replace=False))
+        wire.send(apply_request(plan("p3", NOTHING), replace=False))
+        assert "still to come" in client.reason(wire.receive())
+    open_gate(host)
+    wait_for(host, "p2", "done")
+
+
+def test_a_cancel_that_is_refused_is_written_down(host):
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        assert "p0 does not run" in client.reason(wire.ask({"type": "cancel", "plan_id": "p0"}))
+    open_gate(host)
+    wait_for(host, "p1", "done")
+    assert forwarding(host) == "1"
+
+    def written() -> bool:
+        return any("p0 does not run" in detail for _, _, detail in executor_wire.audit(host))
+    waiting.until("a record in the audit", written, 30)
+
+
+def test_a_plan_goes_on_when_kubexmd_is_killed(host):
+    host.run(["systemctl", "start", "kubexmd"])
+    host.run(["systemctl", "kill", "--signal", "KILL", "kubexmd"])
+    open_gate(host)
+    wait_for(host, "p1", "done")
+    waiting.until("kubexmd to be back", lambda: client.shown(host, "ActiveState", "kubexmd") == "active", 60)
+    assert state_of(host, "p1") == "done"

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "../host/systemd_test.hpp"
+#include "daemon/executor/engine/engine.hpp"
+
+namespace kubexm::executor {
+
+inline constexpr Caller kAgentCaller{998, 7};
+inline constexpr Caller kRootCaller{0, 1};
+
+MATCHER_P(IsState, state, "is a plan that came to that state") {
+    if (!arg) *result_listener << arg.error().what;
+    return arg && *arg == state;
+}
+
+/// A plan whose one step needs nothing but a directory.
+inline model::Plan link_plan(const std::string& id, const std::string& path = "/etc/link") {
+    return {id, "owner", {model::Symlink{path, "target"}}};
+}
+
+/// An engine for a scratch host with /etc, of which root allows everything.
+class EngineHost : public SystemdTest {
+protected:
+    EngineHost() {
+        std::filesystem::create_directory(state());
+        std::filesystem::create_directory(scratch_.at("/etc"));
+    }
+    std::string state() const { return scratch_.top() / "state"; }
+
+    Result<PlanState> carried_out(const PlanRecord& record) {
+        return engine.carry_out(record, {}, {[](const Report&) {}, [] {}});
+    }
+    Result<PlanState> applied(const model::Plan& plan, Caller caller = kAgentCaller) {
+        auto record = engine.accept(plan, {}, caller);
+        if (!record) return std::unexpected(record.error());
+        return carried_out(*record);
+    }
+
+    Scratch scratch_;
+    Root root_ = scratch_.root();
+    Engine engine{state(),
+                  root_,
+                  systemd,
+                  {.directories = {{"symlink", {"/etc"}}, {"managed-block", {"/etc"}}}}};
+};
+
+}  // namespace kubexm::executor

@@ -1,0 +1,142 @@
+#include "daemon/executor/engine/policy.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kubexm::executor {
+namespace {
+
+using namespace model;
+
+const std::string kDigest(64, 'a');
+
+AllowList allow() {
+    return {.directories = {{"data-file", {"/etc/kubernetes/pki"}},
+                            {"directory", {"/etc/kubernetes", "/var/lib/kubelet"}},
+                            {"managed-block", {"/etc/hosts"}},
+                            {"symlink", {"/etc/kubernetes/pki"}},
+                            {"deleted-tree", {"/var/lib/kubelet"}}},
+            .units = {"kubelet.service"},
+            .sysctls = {"net.ipv4.ip_forward", "net.bridge.*", "kernel.*"},
+            .modules = {"overlay"},
+            .executables = {"/usr/local/bin/kubelet"},
+            .components = {"kubelet"},
+            .digests = {{"kubelet/v1.34.1/kubelet", kDigest}}};
+}
+
+Result<> judged(Step step) { return permitted({"p", "o", {std::move(step)}}, allow()); }
+
+class Permitted : public testing::TestWithParam<Step> {};
+TEST_P(Permitted, IsLetThrough) {
+    auto good = judged(GetParam());
+    EXPECT_TRUE(good) << good.error().what;
+}
+INSTANTIATE_TEST_SUITE_P(
+    Policy, Permitted,
+    testing::Values(DataFile{"/etc/kubernetes/pki/ca.crt", DataKind::ca_bundle, kDigest, {}},
+                    Directory{"/etc/kubernetes", {}}, Directory{"/var/lib/kubelet/pki", {}},
+                    Symlink{"/etc/kubernetes/pki/a", "b"},
+                    Symlink{"/etc/kubernetes/pki/a", "/etc/kubernetes/pki/b"},
+                    ManagedBlock{"/etc/hosts", "names", {"10.0.0.5 h1"}},
+                    DeletedTree{"/var/lib/kubelet"}, Sysctl{"net.ipv4.ip_forward", "1"},
+                    Sysctl{"net.bridge.bridge-nf-call-iptables", "1"}, KernelModule{"overlay"},
+                    SwapOff{}, UnitState{.name = "kubelet.service", .active = true},
+                    DaemonReload{{"kubelet.service"}},
+                    ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", kDigest, {0755}}}},
+                    TransientUnit{
+                        "kubexm-probe.service", {"/usr/local/bin/kubelet", "--version"}, 10}));
+
+struct Escape {
+    Step step;
+    Code code;
+};
+
+class Refused : public testing::TestWithParam<Escape> {};
+TEST_P(Refused, IsStoppedWithAReasonThatNamesTheStep) {
+    auto refused = judged(GetParam().step);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, GetParam().code) << refused.error().what;
+    EXPECT_THAT(refused.error().what, testing::StartsWith("step 0 ("));
+}
+INSTANTIATE_TEST_SUITE_P(
+    Policy, Refused,
+    testing::Values(
+        Escape{DataFile{"/etc/passwd", DataKind::ca_bundle, kDigest, {}}, Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pkix/ca.crt", DataKind::ca_bundle, kDigest, {}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/../../shadow", DataKind::ca_bundle, kDigest, {}},
+               Code::invalid},
+        Escape{DataFile{"/etc/kubernetes/pki/./ca.crt", DataKind::ca_bundle, kDigest, {}},
+               Code::invalid},
+        Escape{DataFile{"/etc/kubernetes//pki/ca.crt", DataKind::ca_bundle, kDigest, {}},
+               Code::invalid},
+        Escape{DataFile{"etc/kubernetes/pki/ca.crt", DataKind::ca_bundle, kDigest, {}},
+               Code::invalid},
+        Escape{DataFile{"/etc/kubernetes/pki/a\nb", DataKind::ca_bundle, kDigest, {}},
+               Code::invalid},
+        Escape{DataFile{"/etc/kubernetes/pki/ca.crt", DataKind::ca_bundle, "../x", {}},
+               Code::invalid},
+        Escape{SecretFile{"/etc/kubernetes/pki/x", "h", kDigest, {}}, Code::denied},
+        Escape{DeletedTree{"/"}, Code::invalid}, Escape{DeletedTree{"/var/lib"}, Code::denied},
+        Escape{DeletedTree{"/var/lib/kubelet/"}, Code::invalid},
+        Escape{ManagedBlock{"/etc/shadow", "n", {}}, Code::denied},
+        Escape{ManagedBlock{"/etc/hosts", "n", {"a\nroot::0:0"}}, Code::invalid},
+        Escape{ManagedBlock{"/etc/hosts", "n\nm", {}}, Code::invalid},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {Mode{04755}}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {Mode{0666}}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {Mode{0644}, 998}},
+               Code::denied},
+        Escape{Directory{"/etc/kubernetes", {Mode{0755}, 998}}, Code::denied},
+        Escape{Directory{"/etc/kubernetes", {Mode{0775}}}, Code::denied},
+        Escape{Directory{"/etc/kubernetes/\u2028pki", {}}, Code::invalid},
+        Escape{Symlink{"/etc/kubernetes/pki/a", "/etc/shadow"}, Code::denied},
+        Escape{Symlink{"/etc/kubernetes/pki/a", "../../shadow"}, Code::invalid},
+        Escape{Symlink{"/etc/kubernetes/pki", "manifests"}, Code::denied},
+        Escape{ManagedBlock{"/etc/hosts", "n", {"# kubexm end: n", "1.2.3.4 registry"}},
+               Code::invalid},
+        Escape{Sysctl{"kernel.core_pattern", "|/tmp/x"}, Code::denied},
+        Escape{Sysctl{"net.bridge", "1"}, Code::denied},
+        Escape{Sysctl{"net.bridge../../kernel/core_pattern", "1"}, Code::invalid},
+        Escape{Sysctl{"net.ipv4.ip_forward", "1\n2"}, Code::invalid},
+        Escape{RenderedFile{SysctlFile{{{"kernel.modprobe", "/tmp/x"}}}}, Code::denied},
+        Escape{RenderedFile{ModulesFile{{"evil"}}}, Code::denied},
+        Escape{RenderedFile{KubeletService{.node_name = "n\nExecStartPre=/bin/sh"}}, Code::invalid},
+        Escape{KernelModule{"evil"}, Code::denied},
+        Escape{UnitState{.name = "ssh.service", .active = false}, Code::denied},
+        Escape{DaemonReload{{"ssh.service"}}, Code::denied},
+        Escape{TransientUnit{"kubexm-x.service", {"/bin/sh", "-c", "id"}, 1}, Code::denied},
+        Escape{TransientUnit{"ssh.service", {"/usr/local/bin/kubelet"}, 1}, Code::denied},
+        Escape{TransientUnit{"kubexm-executor.service", {"/usr/local/bin/kubelet"}, 1},
+               Code::denied},
+        Escape{TransientUnit{"kubexm-../x.service", {"/usr/local/bin/kubelet"}, 1}, Code::denied},
+        Escape{TransientUnit{"kubexm-x.service", {}, 1}, Code::invalid},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {{04755}}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {{0755}}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {{0666}}},
+               Code::denied},
+        Escape{Directory{"/etc/kubernetes/manifests", {{0755}, 1000, 0}}, Code::denied},
+        Escape{Directory{"/etc/kubernetes/manifests", {{0777}}}, Code::denied},
+        Escape{Directory{"/etc/kubernetes/manifests", {{02755}}}, Code::denied},
+        Escape{ComponentVersion{"sshd", "v1.34.1", {{"kubelet", kDigest, {0755}}}}, Code::denied},
+        Escape{ComponentVersion{"kubelet", "v2", {{"kubelet", kDigest, {0755}}}}, Code::denied},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {{"kubectl", kDigest, {0755}}}},
+               Code::denied},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", std::string(64, 'b'), {0755}}}},
+               Code::denied},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", kDigest, {04755}}}},
+               Code::denied},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {{"../x/kubelet", kDigest, {0755}}}},
+               Code::invalid},
+        Escape{ComponentVersion{"kubelet", "../v1.34.1", {{"kubelet", kDigest, {0755}}}},
+               Code::invalid},
+        Escape{ComponentVersion{"kubelet", "current", {{"kubelet", kDigest, {0755}}}},
+               Code::invalid},
+        Escape{ComponentVersion{"kubelet", "v1.34.1", {}}, Code::invalid},
+        Escape{Unmounted{"/"}, Code::invalid}, Escape{Claim{"/home"}, Code::denied}));
+
+}  // namespace
+}  // namespace kubexm::executor

@@ -1,0 +1,134 @@
+#include "daemon/executor/engine/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <future>
+#include <tuple>
+#include <vector>
+
+namespace kubexm::executor {
+namespace {
+
+TEST(Worker, DoesPlansOneAfterTheOther) {
+    std::vector<int> order;
+    std::promise<void> done;
+    {
+        Worker worker;
+        for (int i = 0; i < 3; ++i) {
+            EXPECT_TRUE(worker.plan(0, [&order, i] { order.push_back(i); }));
+        }
+        worker.plan(0, [&] { done.set_value(); });
+        done.get_future().wait();
+    }
+    EXPECT_EQ(order, (std::vector{0, 1, 2}));
+}
+
+TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
+    std::promise<void> began;
+    std::promise<void> asked;
+    bool looked = false;
+    bool seen_in_plan = false;
+    std::promise<void> ended;
+    Worker worker;
+    worker.plan(0, [&] {
+        began.set_value();
+        asked.get_future().wait();
+        worker.serve_looks();
+        seen_in_plan = looked;
+        ended.set_value();
+    });
+    began.get_future().wait();
+    worker.look(0, [&looked] { looked = true; });
+    asked.set_value();
+    ended.get_future().wait();
+    EXPECT_TRUE(seen_in_plan);
+}
+
+TEST(Worker, StopReachesTheRunningPlanAndNotTheNext) {
+    std::promise<void> began;
+    std::promise<bool> next_stopped;
+    Worker worker;
+    worker.plan(0, [&] {
+        const Stop stop = worker.begin_plan("a");
+        began.set_value();
+        while (!stop.cancel.stop_requested()) std::this_thread::yield();
+        EXPECT_TRUE(worker.stop_plan("a")) << "again, while it has not ended";
+        next_stopped.set_value(worker.begin_plan("b").cancel.stop_requested());
+    });
+    began.get_future().wait();
+    EXPECT_FALSE(worker.stop_plan("b")) << "it does not run yet";
+    EXPECT_TRUE(worker.stop_plan("a"));
+    EXPECT_FALSE(next_stopped.get_future().get());
+}
+
+TEST(Worker, HasNothingToStopWhenNoPlanRuns) {
+    std::promise<void> looked;
+    Worker worker;
+    worker.plan(0, [&] { std::ignore = worker.begin_plan("a"); });
+    worker.plan(0, [&] { looked.set_value(); });
+    looked.get_future().wait();
+    EXPECT_FALSE(worker.stop_plan("a")) << "it ended";
+    EXPECT_FALSE(worker.stop_plan(""));
+}
+
+/// A worker that is in a plan until it is let go.
+class BusyWorker : public testing::Test {
+protected:
+    BusyWorker() {
+        worker.plan(0, [this] {
+            began.set_value();
+            release.get_future().wait();
+        });
+        began.get_future().wait();
+    }
+    ~BusyWorker() override {
+        if (!released) let_go();
+    }
+    void let_go() {
+        released = true;
+        release.set_value();
+    }
+    /// How many of a user find module.
+    int plans_of(std::uint32_t user) {
+        int taken = 0;
+        while (taken < 100 && worker.plan(user, [] {})) ++taken;
+        return taken;
+    }
+    int looks_of(std::uint32_t user) {
+        int taken = 0;
+        while (taken < 100 && worker.look(user, [this, user] { order.push_back(user); })) ++taken;
+        return taken;
+    }
+
+    std::promise<void> began;
+    std::promise<void> release;
+    bool released = false;
+    std::vector<std::uint32_t> order;
+    Worker worker;  // last: what it does uses the others
+};
+
+TEST_F(BusyWorker, HasRoomForAPlanOfRootWhateverOthersWant) {
+    EXPECT_EQ(plans_of(998), 3);
+    EXPECT_EQ(plans_of(0), 1);
+    EXPECT_EQ(plans_of(0), 0);
+}
+
+TEST_F(BusyWorker, ServesTheLooksOfAllUsersInTurn) {
+    EXPECT_EQ(looks_of(998), 32);
+    EXPECT_TRUE(worker.look(0, [this] { order.push_back(0); }));
+    std::promise<std::vector<std::uint32_t>> served;
+    worker.plan(0, [&] { served.set_value(order); });
+    let_go();
+    const auto before_the_plan = served.get_future().get();
+    EXPECT_EQ(before_the_plan.size(), 8) << "it does not wait for all of them";
+    EXPECT_EQ(std::ranges::count(before_the_plan, 0U), 1);
+}
+
+TEST(Worker, IsAliveWhileItWaits) {
+    const Worker worker;
+    EXPECT_TRUE(worker.alive());
+}
+
+}  // namespace
+}  // namespace kubexm::executor

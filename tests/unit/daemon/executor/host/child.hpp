@@ -1,0 +1,60 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <string>
+
+#include "tests/unit/daemon/executor/host/scratch.hpp"
+
+namespace kubexm::executor {
+
+/// Runs a part of a test, assertions included, in a process of its own, which may change limits,
+/// identity and mounts for itself. False where an assertion failed there.
+inline bool passes_in_child(const std::function<void()>& part) {
+    std::cout.flush();  // else both processes write what waits there
+    const pid_t child = ::fork();
+    if (child == 0) {
+        [&part]() noexcept { part(); }();  // an exception must not reach the parent's frames
+        std::cout.flush();
+        ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status == 0;
+}
+
+/// Gives this process mounts of its own; who is not root becomes root of a user namespace first.
+inline bool enter_own_mounts() {
+    const uid_t uid = ::geteuid();
+    const gid_t gid = ::getegid();
+    if (::unshare(CLONE_NEWNS | (uid == 0 ? 0 : CLONE_NEWUSER)) != 0) return false;
+    if (uid != 0) {
+        std::ofstream("/proc/self/setgroups") << "deny";
+        std::ofstream("/proc/self/uid_map") << "0 " << uid << " 1";
+        std::ofstream("/proc/self/gid_map") << "0 " << gid << " 1";
+    }
+    return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+}
+
+/// For tests that make and remove much: in memory, where it costs the disk nothing.
+class FilesInMemoryTest : public FilesTest {
+protected:
+    /// Runs a part of a test in a process that sees the scratch directories, empty, in memory.
+    void in_memory(const std::function<void(const Root&)>& part, const char* options = "") const {
+        EXPECT_TRUE(passes_in_child([this, &part, options] {
+            ASSERT_TRUE(enter_own_mounts());
+            ASSERT_EQ(::mount("tmpfs", scratch.top().c_str(), "tmpfs", 0, options), 0);
+            scratch.make_both();
+            part(scratch.root());
+        }));
+    }
+};
+
+}  // namespace kubexm::executor

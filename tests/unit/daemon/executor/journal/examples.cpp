@@ -1,0 +1,143 @@
+#include "examples.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/executor/journal/names.hpp"
+#include "fault_vfs.hpp"
+#include "scratch.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+std::string line(const PlanRecord& plan) {
+    std::string text =
+        fmt::format("plan {} {} {} {} {} {} {} {}:", plan.id, plan.hash, plan.owner, plan.document,
+                    name_of(plan.state), plan.undoing, plan.failures, plan.last_error);
+    for (const StepRecord& step : plan.steps) {
+        text += fmt::format(" {} {} {},", step.index, name_of(step.state), step.error);
+    }
+    return text + "\n";
+}
+
+std::string line(const LedgerEntry& entry) {
+    return fmt::format("ledger {} {} {} {} {} {} {} {}\n", entry.sequence, entry.owner, entry.type,
+                       entry.target, entry.step, entry.applied, entry.pre_image, entry.plan_id);
+}
+
+std::string line(const AuditRecord& record) {
+    return fmt::format("audit {} {} {} {} {}\n", record.sequence, record.uid, record.pid,
+                       record.event, record.detail);
+}
+
+template <typename Records>
+std::string lines(const Result<Records>& records) {
+    if (!records) return "error: " + records.error().what + "\n";
+    std::string text;
+    for (const auto& record : *records) text += line(record);
+    return text;
+}
+
+Work begin(const std::string& id) {
+    return {"begin " + id, [id](Journal& journal) { return journal.begin(plan_named(id), 2); }};
+}
+
+Work prepare(const std::string& id, std::uint32_t index, const std::string& target) {
+    return {"prepare " + target,
+            [=](Journal& journal) { return journal.prepared(id, index, entry_for(target)); }};
+}
+
+Work finish(const std::string& id, std::uint32_t index, StepState state) {
+    return {"finish " + id,
+            [=](Journal& journal) { return journal.finished(id, index, state, "why"); }};
+}
+
+Work end(const std::string& id, PlanState state, const std::string& error) {
+    return {"end " + id, [=](Journal& journal) {
+                return journal.set_plan_state(id, state, state == PlanState::undone, error);
+            }};
+}
+
+Work undo(std::int64_t sequence) {
+    return {"take back", [=](Journal& journal) { return journal.taken_back(sequence); }};
+}
+
+Work audit(const std::string& detail) {
+    return {"audit", [=](Journal& journal) { return journal.audit(990, 4711, "refused", detail); }};
+}
+
+}  // namespace
+
+std::string content_of(Journal& journal) {
+    std::string text =
+        lines(journal.history(100)) + lines(journal.ledger("")) + lines(journal.audit_trail(100));
+    for (const char* error : {"first way", "second way"}) {
+        const auto failures = journal.failures("hash", error);
+        text += failures ? fmt::format("{}: {}\n", error, failures->count) : failures.error().what;
+    }
+    const auto running = journal.running();
+    if (!running) return text + running.error().what;
+    return text + "running " + running->value_or(PlanRecord{}).id;
+}
+
+const std::vector<Work>& works() {
+    static const std::vector<Work> all{
+        begin("a"),
+        prepare("a", 0, "net.ipv4.ip_forward"),
+        finish("a", 0, StepState::done),
+        prepare("a", 1, "vm.overcommit_memory"),
+        finish("a", 1, StepState::failed),
+        end("a", PlanState::failed, "first way"),
+        audit("one"),
+        begin("b"),
+        prepare("b", 0, "net.ipv4.ip_forward"),
+        finish("b", 0, StepState::done),
+        end("b", PlanState::failed, "first way"),
+        undo(2),
+        audit("two"),
+        begin("c"),
+        finish("c", 0, StepState::skipped),
+        end("c", PlanState::done, ""),
+        audit("three"),
+        audit("four"),
+        begin("d"),
+        end("d", PlanState::undone, ""),
+    };
+    return all;
+}
+
+void commit_to_log_only(const Scratch& scratch, FaultVfs& vfs,
+                        const std::function<Result<>(Journal&)>& work) {
+    const Scratch before;
+    before.become(scratch);
+    for (int at = 1;; ++at) {
+        scratch.become(before);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            auto journal = Journal::open(scratch.path(), kNarrow);
+            vfs.arm({.fault = FaultVfs::Fault::io_error, .at = at, .lasting = true});
+            ::_exit(journal && work(*journal) ? 0 : 1);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        if (status == 0) return;
+    }
+}
+
+std::vector<std::string> contents_after_works() {
+    const Scratch scratch;
+    Journal journal = Journal::open(scratch.path(), kNarrow).value();
+    std::vector<std::string> contents{content_of(journal)};
+    for (const Work& work : works()) {
+        const auto done = work.act(journal);
+        EXPECT_TRUE(done) << work.name << ": " << done.error().what;
+        contents.push_back(content_of(journal));
+        EXPECT_NE(contents.back(), contents[contents.size() - 2])
+            << work.name << " changed nothing";
+    }
+    return contents;
+}
+
+}  // namespace kubexm::executor

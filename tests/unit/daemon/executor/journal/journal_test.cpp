@@ -1,0 +1,341 @@
+#include "daemon/executor/journal/journal.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "examples.hpp"
+#include "scratch.hpp"
+
+namespace kubexm::executor {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class JournalTest : public testing::Test {
+protected:
+    Journal& journal() { return *journal_; }
+    void reopen() {
+        journal_ = fail(Code::internal, "closed");
+        journal_ = Journal::open(scratch_.path(), limits_);
+        ASSERT_TRUE(journal_) << journal_.error().what;
+    }
+    LedgerEntry entry(const std::string& target) {
+        return journal().ledger_entry("sysctl", target)->value_or(LedgerEntry{});
+    }
+    /// A plan of one step from beginning to end.
+    void run(const std::string& id, const std::string& hash, PlanState state,
+             const std::string& error, bool undoing = false) {
+        ASSERT_OK(journal().begin(plan_named(id, hash), 1));
+        ASSERT_OK(journal().set_plan_state(id, state, undoing, error));
+    }
+
+    Scratch scratch_;
+    Journal::Limits limits_;
+    Result<Journal> journal_ = Journal::open(scratch_.path(), limits_);
+};
+
+std::int64_t seconds_now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+TEST_F(JournalTest, APlanIsTakenInRunningWithEveryStepPending) {
+    const std::int64_t before = seconds_now();
+    ASSERT_OK(journal().begin(plan_named("p1"), 2));
+    reopen();
+    const PlanRecord running = journal().running()->value_or(PlanRecord{});
+    EXPECT_EQ(running.id, "p1");
+    EXPECT_EQ(running.hash, "hash");
+    EXPECT_EQ(running.owner, "owner");
+    EXPECT_EQ(running.document, R"({"id":"p1"})");
+    EXPECT_GE(running.started_at, before);
+    EXPECT_LE(running.started_at, seconds_now());
+    EXPECT_THAT(
+        running.steps,
+        ElementsAre(
+            AllOf(Field(&StepRecord::index, 0U), Field(&StepRecord::state, StepState::pending)),
+            AllOf(Field(&StepRecord::index, 1U), Field(&StepRecord::state, StepState::pending))));
+}
+
+TEST_F(JournalTest, AnIdIsTakenInOnce) {
+    run("p1", "hash", PlanState::done, "");
+    const auto again = journal().begin(plan_named("p1"), 1);
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, Code::conflict);
+    EXPECT_THAT(again.error().what, HasSubstr("p1"));
+}
+
+TEST_F(JournalTest, TwoPlansNeverRunAtOnce) {
+    ASSERT_OK(journal().begin(plan_named("p1"), 1));
+    const auto second = journal().begin(plan_named("p2"), 1);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Code::conflict);
+    EXPECT_THAT(second.error().what, HasSubstr("p1 is still running"));
+    ASSERT_OK(journal().set_plan_state("p1", PlanState::cancelled, false, ""));
+    ASSERT_OK(journal().begin(plan_named("p2"), 1));
+    const auto first_again = journal().set_plan_state("p1", PlanState::running, true, "");
+    ASSERT_FALSE(first_again);
+    EXPECT_EQ(first_again.error().code, Code::conflict);
+}
+
+TEST_F(JournalTest, WhatIsNotKnownIsNotFound) {
+    ASSERT_OK(journal().begin(plan_named("p1"), 1));
+    EXPECT_EQ(journal().plan("p2").error().code, Code::not_found);
+    EXPECT_EQ(journal().set_plan_state("p2", PlanState::done, false, "").error().code,
+              Code::not_found);
+    EXPECT_EQ(journal().finished("p1", 1, StepState::done, "").error().code, Code::not_found);
+    EXPECT_EQ(journal().prepared("p2", 0, entry_for("x")).error().code, Code::not_found);
+    EXPECT_EQ(journal().taken_back(1).error().code, Code::not_found);
+    EXPECT_THAT(*journal().ledger(""), IsEmpty());
+}
+
+TEST_F(JournalTest, HistoryIsNewestFirstAndAsLongAsAsked) {
+    for (const char* id : {"p1", "p2", "p3"}) run(id, "hash", PlanState::done, "");
+    EXPECT_THAT(*journal().history(2),
+                ElementsAre(Field(&PlanRecord::id, "p3"), Field(&PlanRecord::id, "p2")));
+}
+
+TEST_F(JournalTest, APlanRemembersHowItEnded) {
+    ASSERT_OK(journal().begin(plan_named("p1"), 2));
+    ASSERT_OK(journal().finished("p1", 0, StepState::skipped, ""));
+    ASSERT_OK(journal().finished("p1", 1, StepState::failed, "no such unit"));
+    ASSERT_OK(journal().set_plan_state("p1", PlanState::failed, true, "step 1: no such unit"));
+    reopen();
+    const auto plan = journal().plan("p1");
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->state, PlanState::failed);
+    EXPECT_TRUE(plan->undoing);
+    EXPECT_EQ(plan->last_error, "step 1: no such unit");
+    EXPECT_EQ(plan->steps[0].state, StepState::skipped);
+    EXPECT_EQ(plan->steps[1].state, StepState::failed);
+    EXPECT_EQ(plan->steps[1].error, "no such unit");
+    EXPECT_FALSE(*journal().running());
+}
+
+// --- failures in a row
+
+TEST_F(JournalTest, FailuresOfOneKindAreCountedInARow) {
+    run("p1", "h", PlanState::failed, "disk");
+    run("p2", "h", PlanState::failed, "disk");
+    run("p3", "other", PlanState::failed, "disk");
+    EXPECT_EQ(journal().failures("h", "disk")->count, 2U);
+    EXPECT_EQ(journal().plan("p2")->failures, 2U);
+    EXPECT_GE(journal().failures("h", "disk")->last_at, seconds_now() - 60);
+    EXPECT_EQ(journal().failures("h", "network")->count, 0U);
+}
+
+TEST_F(JournalTest, AnotherErrorBeginsANewRow) {
+    run("p1", "h", PlanState::failed, "disk");
+    run("p2", "h", PlanState::failed, "network");
+    EXPECT_EQ(journal().failures("h", "disk")->count, 0U);
+    run("p3", "h", PlanState::failed, "disk");
+    EXPECT_EQ(journal().failures("h", "disk")->count, 1U);
+}
+
+TEST_F(JournalTest, SuccessEndsTheRowAndCancellingDoesNot) {
+    run("p1", "h", PlanState::failed, "disk");
+    run("p2", "h", PlanState::cancelled, "");
+    EXPECT_EQ(journal().failures("h", "disk")->count, 1U);
+    run("p3", "h", PlanState::done, "");
+    EXPECT_EQ(journal().failures("h", "disk")->count, 0U);
+}
+
+TEST_F(JournalTest, AFailureThatDoesNotCountChangesNoRow) {
+    run("p1", "h", PlanState::failed, "disk");
+    ASSERT_OK(journal().begin(plan_named("p2", "h"), 1));
+    ASSERT_OK(journal().set_plan_state("p2", PlanState::failed, false, "full", false));
+    EXPECT_EQ(journal().plan("p2")->state, PlanState::failed);
+    EXPECT_EQ(journal().plan("p2")->failures, 0U);
+    EXPECT_EQ(journal().failures("h", "disk")->count, 1U);
+    EXPECT_EQ(journal().failures("h", "full")->count, 0U);
+}
+
+TEST_F(JournalTest, AFailingUndoDoesNotHideTheFailuresOfThePlan) {
+    for (const char* id : {"p1", "p2", "p3"}) {
+        run(id, "h", PlanState::failed, "disk");
+        ASSERT_OK(journal().set_plan_state(id, PlanState::running, true, ""));
+        ASSERT_OK(journal().set_plan_state(id, PlanState::failed, true, "busy"));
+        ASSERT_OK(journal().set_plan_state(id, PlanState::undone, true, ""));
+    }
+    EXPECT_EQ(journal().failures("h", "disk")->count, 3U);
+    EXPECT_EQ(journal().failures("h", "busy")->count, 0U);
+}
+
+TEST_F(JournalTest, LongErrorsAreCountedByWhatIsKeptOfThem) {
+    const std::string error(10000, 'x');
+    run("p1", "h", PlanState::failed, error);
+    run("p2", "h", PlanState::failed, error);
+    EXPECT_EQ(journal().plan("p1")->last_error.size(), 4096U);
+    EXPECT_EQ(journal().failures("h", error)->count, 2U);
+}
+
+TEST_F(JournalTest, ATextIsNeverCutWithinACharacter) {
+    // A character of three bytes over the limit of 4096.
+    run("p1", "h", PlanState::failed, std::string(4094, 'x') + "\xe2\x82\xac");
+    EXPECT_EQ(journal().plan("p1")->last_error, std::string(4094, 'x'));
+}
+
+// --- ledger
+
+TEST_F(JournalTest, TheFirstPreImageStays) {
+    ASSERT_OK(journal().begin(plan_named("p1"), 1));
+    ASSERT_OK(journal().prepared("p1", 0, entry_for("vm.swappiness", "host")));
+    ASSERT_OK(journal().set_plan_state("p1", PlanState::done, false, ""));
+    ASSERT_OK(journal().begin(plan_named("p2"), 1));
+    LedgerEntry again = entry_for("vm.swappiness", "cluster");
+    again.step = "another step";
+    again.pre_image = "what we had made of it";
+    ASSERT_OK(journal().prepared("p2", 0, again));
+    reopen();
+    const LedgerEntry found = entry("vm.swappiness");
+    EXPECT_EQ(found.pre_image, "before vm.swappiness");
+    EXPECT_EQ(found.step, "another step");
+    EXPECT_EQ(found.owner, "cluster");
+    EXPECT_EQ(found.plan_id, "p2");
+    EXPECT_THAT(*journal().ledger(""), SizeIs(1));
+}
+
+TEST_F(JournalTest, AStepCountsAsAppliedWhenItIsDoneAndNotBefore) {
+    ASSERT_OK(journal().begin(plan_named("p1"), 2));
+    LedgerEntry first = entry_for("a");
+    first.applied = "what the caller thinks";
+    ASSERT_OK(journal().prepared("p1", 0, first));
+    EXPECT_EQ(entry("a").step, "step of a");
+    EXPECT_EQ(entry("a").applied, "");
+    ASSERT_OK(journal().finished("p1", 0, StepState::done, ""));
+    EXPECT_EQ(entry("a").applied, "step of a");
+    LedgerEntry second = entry_for("a");
+    second.step = "second";
+    ASSERT_OK(journal().prepared("p1", 1, second));
+    ASSERT_OK(journal().finished("p1", 1, StepState::failed, "why"));
+    EXPECT_EQ(entry("a").step, "second");
+    EXPECT_EQ(entry("a").applied, "step of a");
+}
+
+TEST_F(JournalTest, TheLedgerOfAnOwnerIsInTheOrderOfUndo) {
+    ASSERT_OK(journal().begin(plan_named("p1"), 3));
+    ASSERT_OK(journal().prepared("p1", 0, entry_for("a", "host")));
+    ASSERT_OK(journal().prepared("p1", 1, entry_for("b", "cluster")));
+    ASSERT_OK(journal().prepared("p1", 2, entry_for("c", "host")));
+    EXPECT_THAT(*journal().ledger("host"),
+                ElementsAre(Field(&LedgerEntry::target, "c"), Field(&LedgerEntry::target, "a")));
+    EXPECT_THAT(*journal().ledger(""), SizeIs(3));
+    ASSERT_OK(journal().taken_back((*journal().ledger("host"))[0].sequence));
+    reopen();
+    EXPECT_THAT(*journal().ledger("host"), ElementsAre(Field(&LedgerEntry::target, "a")));
+}
+
+TEST_F(JournalTest, AnObjectThatWasTakenBackAndComesAgainHasANewPreImage) {
+    ASSERT_OK(journal().begin(plan_named("p1"), 2));
+    ASSERT_OK(journal().prepared("p1", 0, entry_for("a")));
+    ASSERT_OK(journal().finished("p1", 0, StepState::done, ""));
+    ASSERT_OK(journal().taken_back((*journal().ledger(""))[0].sequence));
+    LedgerEntry later = entry_for("a");
+    later.pre_image = "later";
+    ASSERT_OK(journal().prepared("p1", 1, later));
+    EXPECT_EQ(entry("a").pre_image, "later");
+    EXPECT_EQ(entry("a").applied, "");
+}
+
+TEST_F(JournalTest, AnyBytesComeBackAsTheyWere) {
+    LedgerEntry odd = entry_for(std::string("\0'\"\xff\n%", 6), "日本");
+    odd.pre_image = std::string(100000, '\x01');
+    ASSERT_OK(journal().begin(plan_named("p1"), 1));
+    ASSERT_OK(journal().prepared("p1", 0, odd));
+    reopen();
+    const auto entries = journal().ledger("日本");
+    ASSERT_THAT(*entries, SizeIs(1));
+    EXPECT_EQ(entries->front().target, odd.target);
+    EXPECT_EQ(entries->front().pre_image, odd.pre_image);
+}
+
+// --- audit
+
+TEST_F(JournalTest, TheAuditTrailIsNewestFirstAndChained) {
+    ASSERT_OK(journal().audit(0, 1, "plan accepted", "p1"));
+    ASSERT_OK(journal().audit(990, 42, "refused", "path /etc/shadow"));
+    reopen();
+    const auto trail = journal().audit_trail(10);
+    ASSERT_TRUE(trail) << trail.error().what;
+    ASSERT_THAT(*trail, SizeIs(2));
+    EXPECT_EQ((*trail)[0].uid, 990U);
+    EXPECT_EQ((*trail)[0].pid, 42);
+    EXPECT_EQ((*trail)[0].event, "refused");
+    EXPECT_EQ((*trail)[0].detail, "path /etc/shadow");
+    EXPECT_EQ((*trail)[0].sequence, (*trail)[1].sequence + 1);
+    EXPECT_NE((*trail)[0].chain, (*trail)[1].chain);
+    EXPECT_THAT(*journal().audit_trail(1), ElementsAre(Field(&AuditRecord::event, "refused")));
+}
+
+TEST_F(JournalTest, DroppedAuditRecordsLeaveAChainThatHolds) {
+    limits_.audit_records = 3;
+    reopen();
+    for (int i = 1; i <= 10; ++i) ASSERT_OK(journal().audit(0, 1, "event", fmt::format("{}", i)));
+    reopen();
+    ASSERT_OK(journal().verify());
+    EXPECT_THAT(*journal().audit_trail(100),
+                ElementsAre(Field(&AuditRecord::detail, "10"), Field(&AuditRecord::detail, "9"),
+                            Field(&AuditRecord::detail, "8")));
+}
+
+// --- files and processes
+
+TEST_F(JournalTest, EverythingIsInOneFileThatOnlyTheOwnerMayRead) {
+    ASSERT_OK(journal().audit(0, 1, "event", ""));
+    EXPECT_FALSE(scratch_.has("journal.db-shm"));
+    struct stat status{};
+    ASSERT_EQ(::stat(scratch_.file("journal.db").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & ALLPERMS, 0600U);
+    EXPECT_EQ(std::filesystem::file_size(scratch_.file("journal.db-wal")), 0U);
+    journal_ = fail(Code::internal, "closed");
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch_.path())) {
+        names.push_back(entry.path().filename());
+    }
+    EXPECT_THAT(names, testing::UnorderedElementsAre("journal.db", "journal.lock"));
+}
+
+TEST_F(JournalTest, TheSecondOpenerIsToldWhoIsFirst) {
+    const auto second = Journal::open(scratch_.path(), {});
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Code::conflict);
+    EXPECT_THAT(second.error().what, HasSubstr(fmt::format("process {}", ::getpid())));
+}
+
+TEST_F(JournalTest, AJournalOfADeadProcessCanBeOpened) {
+    journal_ = fail(Code::internal, "closed");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        auto theirs = Journal::open(scratch_.path(), {});
+        const bool done = theirs && theirs->begin(plan_named("p1"), 1);
+        ::_exit(done ? 0 : 1);  // without closing anything
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+    reopen();
+    EXPECT_EQ(journal().plan("p1")->state, PlanState::running);
+}
+
+TEST(JournalOpen, NeedsItsDirectory) {
+    const Scratch scratch;
+    const auto journal = Journal::open(scratch.file("missing"), {});
+    ASSERT_FALSE(journal);
+    EXPECT_EQ(journal.error().code, Code::not_found);
+    EXPECT_THAT(journal.error().what, HasSubstr(scratch.file("missing")));
+}
+
+}  // namespace
+}  // namespace kubexm::executor

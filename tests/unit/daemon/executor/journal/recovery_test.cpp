@@ -1,0 +1,347 @@
+#include "daemon/executor/journal/recovery.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "daemon/executor/journal/journal.hpp"
+#include "examples.hpp"
+#include "fault_vfs.hpp"
+#include "scratch.hpp"
+#include "tests/unit/crash_child.hpp"
+
+namespace kubexm::executor {
+namespace {
+
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kEntries = 200;
+
+/// A ledger of several pages, a finished plan, a forgotten one and one that runs.
+void fill(const Scratch& scratch) {
+    auto journal = Journal::open(scratch.path(), {.finished_plans = 1});
+    ASSERT_TRUE(journal) << journal.error().what;
+    ASSERT_OK(journal->begin(plan_named("forgotten"), 1));
+    ASSERT_OK(journal->set_plan_state("forgotten", PlanState::done, false, ""));
+    ASSERT_OK(journal->begin(plan_named("finished"), 1));
+    ASSERT_OK(journal->set_plan_state("finished", PlanState::done, false, ""));
+    ASSERT_OK(journal->begin(plan_named("running"), kEntries));
+    for (std::uint32_t i = 0; i < kEntries; ++i) {
+        ASSERT_OK(journal->prepared("running", i, entry_for(fmt::format("object-{}", i))));
+    }
+}
+
+std::vector<std::string> targets(const std::vector<LedgerEntry>& ledger) {
+    std::vector<std::string> names;
+    for (const LedgerEntry& entry : ledger) {
+        EXPECT_EQ(entry.pre_image, "before " + entry.target);
+        EXPECT_EQ(entry.step, "step of " + entry.target);
+        names.push_back(entry.target);
+    }
+    return names;
+}
+
+std::vector<std::string> all_targets() {
+    std::vector<std::string> names;
+    for (std::size_t i = kEntries; i > 0; --i) names.push_back(fmt::format("object-{}", i - 1));
+    return names;
+}
+
+class SalvageTest : public testing::Test {
+protected:
+    void SetUp() override { fill(scratch_); }
+
+    /// Damages the first value that is written so, which open() then finds.
+    void damage(const std::string& value) {
+        std::string bytes = bytes_of(scratch_.file("journal.db"));
+        const std::size_t offset = bytes.find(value);
+        ASSERT_NE(offset, std::string::npos);
+        bytes[offset] = '?';
+        write_bytes(scratch_.file("journal.db"), bytes);
+        const auto journal = Journal::open(scratch_.path(), {});
+        ASSERT_FALSE(journal);
+        ASSERT_EQ(journal.error().code, Code::corrupt);
+    }
+
+    FaultVfs vfs_;
+    const Scratch scratch_;
+};
+
+TEST_F(SalvageTest, NothingIsOpenedUntilSomebodyDecided) {
+    damage("before object-77");
+    EXPECT_EQ(*awaiting_decision(scratch_.path()), std::nullopt);
+    const std::string damaged = bytes_of(scratch_.file("journal.db"));
+    ASSERT_EQ(*quarantine(scratch_.path()), "journal.db.corrupt-1");
+    EXPECT_EQ(bytes_of(scratch_.file("journal.db.corrupt-1")), damaged);
+    EXPECT_EQ(*awaiting_decision(scratch_.path()), "journal.db.corrupt-1");
+    for (int tries = 0; tries < 2; ++tries) {
+        const auto journal = Journal::open(scratch_.path(), {});
+        ASSERT_FALSE(journal);
+        EXPECT_EQ(journal.error().code, Code::corrupt);
+        EXPECT_THAT(journal.error().what, HasSubstr("journal.db.corrupt-1"));
+        EXPECT_THAT(journal.error().what, HasSubstr("kubexmctl journal"));
+    }
+}
+
+TEST_F(SalvageTest, EveryDamagedJournalIsKept) {
+    for (const char* name : {"journal.db.corrupt-1", "journal.db.corrupt-2"}) {
+        EXPECT_EQ(*quarantine(scratch_.path()), name);
+        ASSERT_OK(discard(scratch_.path(), 0, 1));
+    }
+    EXPECT_TRUE(scratch_.has("journal.db.corrupt-1"));
+    EXPECT_THAT(recover(scratch_.path(), "journal.db.corrupt-1")->ledger, SizeIs(kEntries));
+    EXPECT_THAT(recover(scratch_.path(), "")->ledger, IsEmpty());
+    EXPECT_EQ(recover(scratch_.path(), "journal.db").error().code, Code::not_found);
+}
+
+TEST_F(SalvageTest, ShowsEverythingButWhatIsDamaged) {
+    damage("before object-77");
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    const std::string damaged = bytes_of(scratch_.file("journal.db.corrupt-1"));
+    const auto found = recover(scratch_.path(), "");
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ(found->file, "journal.db.corrupt-1");
+    auto expected = all_targets();
+    std::erase(expected, "object-77");
+    EXPECT_EQ(targets(found->ledger), expected);
+    EXPECT_THAT(found->plans,
+                ElementsAre(Field(&PlanRecord::id, "running"), Field(&PlanRecord::id, "finished")));
+    EXPECT_THAT(found->damage, ElementsAre(HasSubstr("record 78 of ledger is damaged")));
+    EXPECT_EQ(bytes_of(scratch_.file("journal.db.corrupt-1")), damaged);
+    EXPECT_FALSE(scratch_.has("journal.db.recover"));
+}
+
+TEST_F(SalvageTest, SaysNothingIsDamagedWhereNothingIs) {
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    const auto found = recover(scratch_.path(), "");
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ(targets(found->ledger), all_targets());
+    EXPECT_THAT(found->damage, IsEmpty());
+}
+
+TEST_F(SalvageTest, ALostPageTakesOnlyWhatWasOnIt) {
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    const std::string good = bytes_of(scratch_.file("journal.db.corrupt-1"));
+    const auto expected = all_targets();
+    int pages_with_entries = 0;
+    int roots = 0;
+    for (std::size_t page = 0; page < good.size(); page += kPage) {
+        SCOPED_TRACE(fmt::format("page {}", page / kPage + 1));
+        std::string bytes = good;
+        write_bytes(scratch_.file("journal.db.corrupt-1"),
+                    bytes.replace(page, kPage, kPage, '\xff'));
+        const auto found = recover(scratch_.path(), "");
+        ASSERT_TRUE(found) << found.error().what;
+        EXPECT_THAT(found->damage, Not(IsEmpty()));
+        const auto left = targets(found->ledger);
+        EXPECT_THAT(expected, testing::IsSupersetOf(left));
+        if (left.size() < kEntries) ++pages_with_entries;
+        if (left.empty()) ++roots;
+        EXPECT_TRUE(left.empty() || left.size() + 30 >= kEntries) << left.size();
+    }
+    EXPECT_GE(pages_with_entries, 7);
+    EXPECT_EQ(roots, 1);
+}
+
+/// The page on which a value begins.
+std::size_t page_of(const std::string& bytes, const std::string& value) {
+    return bytes.find(value) / kPage * kPage;
+}
+
+TEST_F(SalvageTest, WhatLiesBetweenTwoLostPagesIsFound) {
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    std::string bytes = bytes_of(scratch_.file("journal.db.corrupt-1"));
+    const std::size_t first = page_of(bytes, "before object-30");
+    const std::size_t second = page_of(bytes, "before object-150");
+    const std::size_t between = page_of(bytes, "before object-90");
+    ASSERT_NE(between, first);
+    ASSERT_NE(between, second);
+    for (const std::size_t page : {first, second}) bytes.replace(page, kPage, kPage, '\xff');
+    write_bytes(scratch_.file("journal.db.corrupt-1"), bytes);
+    const auto found = recover(scratch_.path(), "");
+    ASSERT_TRUE(found) << found.error().what;
+    const auto left = targets(found->ledger);
+    EXPECT_THAT(left, testing::IsSupersetOf({"object-0", "object-90", "object-199"}));
+    EXPECT_THAT(left, Not(testing::Contains("object-30")));
+    EXPECT_GE(left.size() + 60, kEntries);
+}
+
+TEST_F(SalvageTest, APageThatFellBackInTimeDoesNotBringAnObjectTwice) {
+    const std::string old = bytes_of(scratch_.file("journal.db"));
+    {
+        auto journal = Journal::open(scratch_.path(), {});
+        ASSERT_TRUE(journal);
+        ASSERT_OK(journal->taken_back(31));
+        LedgerEntry again = entry_for("object-30");
+        again.pre_image = "later";
+        ASSERT_OK(journal->prepared("running", 30, again));
+    }
+    std::string bytes = bytes_of(scratch_.file("journal.db"));
+    const std::size_t page = page_of(old, "before object-30");
+    write_bytes(scratch_.file("journal.db"), bytes.replace(page, kPage, old, page, kPage));
+    ASSERT_EQ(Journal::open(scratch_.path(), {}).error().code, Code::corrupt);
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    const auto restored = restore(scratch_.path(), 0, 1);
+    ASSERT_TRUE(restored) << restored.error().what;
+    // Of the two the first: its pre-image is from before us.
+    EXPECT_EQ(targets(restored->ledger), all_targets());
+}
+
+TEST_F(SalvageTest, ReadsAlsoWhatIsOnlyInTheLog) {
+    commit_to_log_only(scratch_, vfs_, [](Journal& journal) {
+        return journal.set_plan_state("running", PlanState::done, false, "");
+    });
+    ASSERT_GT(std::filesystem::file_size(scratch_.file("journal.db-wal")), kPage);
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    EXPECT_FALSE(scratch_.has("journal.db-wal"));
+    const auto found = recover(scratch_.path(), "");
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ(found->plans.at(0).state, PlanState::done);
+    EXPECT_TRUE(scratch_.has("journal.db.corrupt-1-wal"));
+}
+
+// --- decisions
+
+TEST_F(SalvageTest, RestoreGoesOnWithWhatCouldBeRead) {
+    damage("before object-77");
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    const std::string damaged = bytes_of(scratch_.file("journal.db.corrupt-1"));
+    const auto restored = restore(scratch_.path(), 0, 4711);
+    ASSERT_TRUE(restored) << restored.error().what;
+    EXPECT_THAT(restored->ledger, SizeIs(kEntries - 1));
+    EXPECT_EQ(bytes_of(scratch_.file("journal.db.corrupt-1")), damaged);
+    EXPECT_EQ(*awaiting_decision(scratch_.path()), std::nullopt);
+
+    auto journal = Journal::open(scratch_.path(), {});
+    ASSERT_TRUE(journal) << journal.error().what;
+    EXPECT_EQ(targets(*journal->ledger("")), targets(restored->ledger));
+    const auto interrupted = journal->plan("running");
+    ASSERT_TRUE(interrupted);
+    EXPECT_EQ(interrupted->state, PlanState::failed);
+    EXPECT_THAT(interrupted->last_error, HasSubstr("the journal was damaged"));
+    EXPECT_THAT(interrupted->steps, SizeIs(kEntries));
+    for (const char* id : {"running", "finished", "forgotten"}) {
+        EXPECT_EQ(journal->begin(plan_named(id), 1).error().code, Code::conflict) << id;
+    }
+    const auto trail = journal->audit_trail(10);
+    ASSERT_THAT(*trail, SizeIs(1));
+    EXPECT_EQ(trail->front().event, "journal restored");
+    EXPECT_EQ(trail->front().pid, 4711);
+    EXPECT_THAT(trail->front().detail, HasSubstr("journal.db.corrupt-1: 199 entries"));
+}
+
+TEST_F(SalvageTest, DiscardBeginsAnewAndKeepsTheFile) {
+    damage("before object-77");
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    ASSERT_OK(discard(scratch_.path(), 1000, 4711));
+    EXPECT_TRUE(scratch_.has("journal.db.corrupt-1"));
+    auto journal = Journal::open(scratch_.path(), {});
+    ASSERT_TRUE(journal) << journal.error().what;
+    EXPECT_THAT(*journal->ledger(""), IsEmpty());
+    EXPECT_THAT(*journal->history(10), IsEmpty());
+    EXPECT_THAT(*journal->audit_trail(10), ElementsAre(Field(&AuditRecord::uid, 1000U)));
+}
+
+TEST_F(SalvageTest, ThereIsNothingToDecideAboutAGoodJournal) {
+    EXPECT_EQ(restore(scratch_.path(), 0, 1).error().code, Code::not_found);
+    EXPECT_EQ(discard(scratch_.path(), 0, 1).error().code, Code::not_found);
+    EXPECT_EQ(recover(scratch_.path(), "").error().code, Code::not_found);
+    const Scratch empty;
+    EXPECT_EQ(quarantine(empty.path()).error().code, Code::not_found);
+}
+
+TEST_F(SalvageTest, AJournalInUseIsLeftAlone) {
+    auto journal = Journal::open(scratch_.path(), {});
+    ASSERT_TRUE(journal);
+    EXPECT_EQ(quarantine(scratch_.path()).error().code, Code::conflict);
+    EXPECT_EQ(restore(scratch_.path(), 0, 1).error().code, Code::conflict);
+    EXPECT_TRUE(journal->verify());
+}
+
+TEST_F(SalvageTest, ARestoreOnAFullDiskCanBeTriedAgain) {
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    const Scratch before;
+    before.become(scratch_);
+    int refused = 0;
+    for (int at = 1;; ++at) {
+        SCOPED_TRACE("operation " + std::to_string(at));
+        scratch_.become(before);
+        vfs_.arm({.fault = FaultVfs::Fault::disk_full, .at = at});
+        auto restored = restore(scratch_.path(), 0, 1);
+        const bool hit = vfs_.was_hit();
+        vfs_.disarm();
+        if (!restored) {
+            EXPECT_EQ(restored.error().code, Code::exhausted) << restored.error().what;
+            EXPECT_EQ(*awaiting_decision(scratch_.path()), "journal.db.corrupt-1");
+            ++refused;
+            restored = restore(scratch_.path(), 0, 1);
+        }
+        ASSERT_TRUE(restored) << restored.error().what;
+        EXPECT_EQ(targets(restored->ledger), all_targets());
+        if (!hit) break;
+    }
+    EXPECT_GE(refused, 10);
+}
+
+// --- dying while it happens
+
+TEST_F(SalvageTest, ALogIsNeitherLostNorGivenToTheNextJournal) {
+    commit_to_log_only(scratch_, vfs_, [](Journal& journal) {
+        return journal.set_plan_state("running", PlanState::done, false, "");
+    });
+    const Scratch before;
+    before.become(scratch_);
+    for (const char* point : {"journal.set-aside.before", "journal.set-aside.after"}) {
+        SCOPED_TRACE(point);
+        scratch_.become(before);
+        ASSERT_TRUE(crash::dies_at({point}, [&] { std::ignore = quarantine(scratch_.path()); }));
+        ASSERT_TRUE(scratch_.has("journal.db-wal")) << "it died too late to prove anything";
+        if (scratch_.has("journal.db")) ASSERT_OK(quarantine(scratch_.path()));
+        ASSERT_OK(discard(scratch_.path(), 0, 1));
+        auto journal = Journal::open(scratch_.path(), {});
+        ASSERT_TRUE(journal) << journal.error().what;
+        EXPECT_THAT(*journal->history(10), IsEmpty());
+        journal = fail(Code::internal, "closed");
+        const auto found = recover(scratch_.path(), "");
+        ASSERT_TRUE(found) << found.error().what;
+        EXPECT_EQ(found->plans.at(0).state, PlanState::done);
+    }
+}
+
+TEST_F(SalvageTest, ASetAsideOrARestoreThatIsCutOffCanBeDoneAgain) {
+    Scratch before;
+    before.become(scratch_);
+    const auto decide = [&] {
+        std::ignore = quarantine(scratch_.path());
+        std::ignore = restore(scratch_.path(), 0, 1);
+    };
+    const auto points = crash::crash_points_of(decide);
+    ASSERT_THAT(points, testing::IsSupersetOf({crash::CrashPoint{"journal.set-aside.before"},
+                                               crash::CrashPoint{"journal.set-aside.after"},
+                                               crash::CrashPoint{"journal.commit.before"},
+                                               crash::CrashPoint{"journal.create.before"},
+                                               crash::CrashPoint{"journal.create.after"}}));
+    for (const crash::CrashPoint& point : points) {
+        SCOPED_TRACE(testing::PrintToString(point));
+        scratch_.become(before);
+        ASSERT_TRUE(crash::dies_at(point, decide));
+        if (!*awaiting_decision(scratch_.path())) std::ignore = quarantine(scratch_.path());
+        const auto restored = restore(scratch_.path(), 0, 1);
+        ASSERT_TRUE(restored) << restored.error().what;
+        EXPECT_EQ(targets(restored->ledger), all_targets());
+        auto journal = Journal::open(scratch_.path(), {});
+        ASSERT_TRUE(journal) << journal.error().what;
+        EXPECT_EQ(targets(*journal->ledger("")), all_targets());
+    }
+}
+
+}  // namespace
+}  // namespace kubexm::executor

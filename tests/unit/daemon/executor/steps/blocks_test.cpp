@@ -1,0 +1,50 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../host/systemd_test.hpp"
+#include "daemon/executor/steps/steps.hpp"
+
+namespace kubexm::executor {
+namespace {
+
+class Blocks : public SystemdTest {
+protected:
+    Context context() { return {root_, systemd, vault_, soon(), {}}; }
+    fs::path file() const { return scratch_.at("/hosts"); }
+    static model::ManagedBlock block(const std::string& line) { return {"/hosts", "ours", {line}}; }
+
+    /// Another plan's lines were prepared, and its process died before it wrote them.
+    void undo_with_newer_lines_prepared() {
+        Context working = context();
+        const auto before = capture(working, block("old")).value();
+        EXPECT_THAT(apply(working, block("old")), IsOk());
+        EXPECT_THAT(undo(working, block("new"), before), IsOk());
+    }
+
+    Scratch scratch_;
+    Root root_ = scratch_.root();
+    Vault vault_ = Vault::open(scratch_.top() / "vault").value();
+};
+
+TEST_F(Blocks, LeaveNoFileWhereNoneWas) {
+    undo_with_newer_lines_prepared();
+    EXPECT_FALSE(fs::exists(file()));
+}
+
+TEST_F(Blocks, GiveBackTheTextToItsLastByte) {
+    put(file(), "127.0.0.1 localhost");  // no newline
+    undo_with_newer_lines_prepared();
+    EXPECT_EQ(content_of(file()), "127.0.0.1 localhost");
+}
+
+TEST_F(Blocks, LeaveWhatOthersWroteMeanwhile) {
+    Context working = context();
+    const auto before = capture(working, block("ours")).value();
+    EXPECT_THAT(apply(working, block("ours")), IsOk());
+    put(file(), content_of(file()) + "10.0.0.1 theirs\n");
+    EXPECT_THAT(undo(working, block("ours"), before), IsOk());
+    EXPECT_EQ(content_of(file()), "10.0.0.1 theirs\n");
+}
+
+}  // namespace
+}  // namespace kubexm::executor

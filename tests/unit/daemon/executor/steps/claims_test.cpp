@@ -1,0 +1,144 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../host/path_units.hpp"
+#include "../host/systemd_test.hpp"
+#include "daemon/executor/steps/steps.hpp"
+
+namespace kubexm::executor {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Of a host: directories are real, units are not.
+class Claims : public SystemdTest {
+protected:
+    Claims() { have_units(fake, "Where", {}); }
+    Context context() { return {root_, systemd, vault_, soon(), {}}; }
+    fs::path at(const std::string& path) const { return scratch_.at(path); }
+
+    /// What undo says, after something happened between capture and it.
+    template <typename Step, typename Meanwhile>
+    std::string undone_after(const Step& step, Meanwhile meanwhile) {
+        Context working = context();
+        auto before = capture(working, step);
+        EXPECT_THAT(before, IsOk());
+        meanwhile();
+        auto stays = undo(working, step, *before);
+        EXPECT_THAT(stays, IsOk());
+        return stays.value_or("");
+    }
+
+    Scratch scratch_;
+    Root root_ = scratch_.root();
+    Vault vault_ = Vault::open(scratch_.top() / "vault").value();
+};
+
+TEST_F(Claims, TakeNewFilesLinksAndTreesAlike) {
+    fs::create_directories(at("/var/lib/kubelet/theirs"));
+    undone_after(model::Claim{"/var/lib/kubelet"}, [&] {
+        put(at("/var/lib/kubelet/state"), "new");
+        fs::create_symlink("state", at("/var/lib/kubelet/link"));
+        fs::create_directories(at("/var/lib/kubelet/pods/one"));
+        put(at("/var/lib/kubelet/theirs/file"), "below what was there");
+    });
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/theirs/file")));
+    EXPECT_EQ(std::distance(fs::directory_iterator(at("/var/lib/kubelet")), {}), 1);
+}
+
+TEST_F(Claims, MayBeMadeWhereThereIsNoParentYet) {
+    undone_after(model::Claim{"/run/containerd/tasks"},
+                 [&] { fs::create_directories(at("/run/containerd/tasks/one")); });
+    EXPECT_TRUE(fs::exists(at("/run/containerd")));
+    EXPECT_FALSE(fs::exists(at("/run/containerd/tasks")));
+}
+
+/// On what was there before and is no directory.
+class ClaimsOnOthers : public Claims, public testing::WithParamInterface<std::optional<bool>> {
+protected:
+    ClaimsOnOthers() {
+        fs::create_directory(at("/disk"));
+        put(at("/disk/theirs"), "theirs");
+    }
+    std::string undone_after_more_is_behind_it() {
+        return undone_after(step_, [&] { put(at("/disk/new"), "behind the link"); });
+    }
+    const model::Claim step_{"/claimed", GetParam()};
+};
+
+TEST_P(ClaimsOnOthers, LeaveALinkAndWhatIsBehindIt) {
+    fs::create_symlink("disk", at("/claimed"));
+    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("/claimed is left alone"));
+    EXPECT_EQ(fs::read_symlink(at("/claimed")), "disk");
+    EXPECT_EQ(names_in(at("/disk")), (std::set<std::string>{"new", "theirs"}));
+}
+
+TEST_P(ClaimsOnOthers, LeaveAFileAndASocketAlike) {
+    put(at("/claimed"), "theirs");
+    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("was: file, now: file"));
+    EXPECT_EQ(content_of(at("/claimed")), "theirs");
+    fs::remove(at("/claimed"));
+    ASSERT_EQ(::mkfifo(at("/claimed").c_str(), 0600), 0);
+    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("was: other"));
+    EXPECT_TRUE(fs::is_fifo(at("/claimed")));
+}
+
+TEST_P(ClaimsOnOthers, LeaveTheLinkThatTookThePlaceOfTheirDirectory) {
+    fs::create_directory(at("/claimed"));
+    const auto move_to_disk = [&] {
+        fs::remove(at("/claimed"));
+        fs::create_symlink("disk", at("/claimed"));
+    };
+    EXPECT_THAT(undone_after(step_, move_to_disk), HasSubstr("was: directory, now: symlink"));
+    EXPECT_TRUE(fs::exists(at("/disk/theirs")));
+}
+
+TEST_P(ClaimsOnOthers, DoNotCoverTheLinkThatAppearsWhereNothingWas) {
+    EXPECT_EQ(undone_after(step_, [&] { fs::create_symlink("disk", at("/claimed")); }), "");
+    EXPECT_FALSE(fs::is_symlink(at("/claimed"))) << "that one is ours";
+    EXPECT_TRUE(fs::exists(at("/disk/theirs"))) << "what is behind it is not";
+}
+
+INSTANTIATE_TEST_SUITE_P(WholeAndIfEmpty, ClaimsOnOthers,
+                         testing::Values(std::nullopt, std::optional(true)));
+
+class Groups : public Claims {
+protected:
+    Groups() {
+        fs::create_directories(at("/sys/fs/cgroup/cpuset"));
+        fs::create_directory_symlink("cpuset", at("/sys/fs/cgroup/cpu"));
+        fake.when("StopUnit", job_that_ends("done"));
+    }
+    const model::SideEffects step_{model::ByProduct::cgroups};
+};
+
+TEST_F(Groups, OfPodsAreStoppedTheOuterFirst) {
+    undone_after(step_, [&] {
+        have_units(fake, "", {{"kubepods-pod1.slice", "", ""}, {"kubepods.slice", "", ""}});
+    });
+    const auto calls = fake.calls_of_interest();
+    EXPECT_THAT(calls, Contains("StopUnit(kubepods.slice, replace)"));
+    EXPECT_EQ(calls.back(), "StopUnit(kubepods-pod1.slice, replace)");
+}
+
+TEST_F(Groups, ThatWereThereBeforeStay) {
+    have_units(fake, "", {{"kubepods.slice", "", ""}});
+    fs::create_directories(at("/sys/fs/cgroup/cpuset/kubepods"));
+    undone_after(step_, [] {});
+    EXPECT_THAT(fake.calls_of_interest(), Not(Contains(HasSubstr("StopUnit"))));
+    EXPECT_THAT(fake.calls_of_interest(), Not(Contains(HasSubstr("StartTransientUnit"))));
+}
+
+TEST_F(Groups, WithoutAUnitAreRemovedByPidOne) {
+    fake.when("StartTransientUnit", refusal(SD_BUS_ERROR_ACCESS_DENIED));
+    Context working = context();
+    auto before = capture(working, step_);
+    fs::create_directories(at("/sys/fs/cgroup/cpuset/kubepods.slice/deep"));
+    EXPECT_THAT(undo(working, step_, *before), IsError(Code::denied, "kubexm-groups.service"));
+    EXPECT_THAT(fake.calls_of_interest(), Contains(HasSubstr("StartTransientUnit")));
+}
+
+}  // namespace
+}  // namespace kubexm::executor

@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../host/systemd_test.hpp"
+#include "daemon/executor/steps/steps.hpp"
+
+namespace kubexm::executor {
+namespace {
+
+using testing::ElementsAre;
+using testing::Optional;
+
+/// A host with two interfaces; the test does what the kernel would.
+class Forwarding : public SystemdTest {
+protected:
+    Forwarding() {
+        set("ip_forward", "0");
+        set("conf/all/accept_redirects", "1");
+        for (const char* name : {"all", "default", "eth0", "eth0.7"}) set_for(name, "0");
+    }
+    void set(const std::string& name, const std::string& value) {
+        const fs::path file = scratch_.at("/proc/sys/net/ipv4/" + name);
+        fs::create_directories(file.parent_path());
+        put(file, value + "\n");
+    }
+    void set_for(const std::string& interface, const std::string& value) {
+        set("conf/" + interface + "/forwarding", value);
+    }
+    std::string get(const std::string& name) const {
+        return content_of(scratch_.at("/proc/sys/net/ipv4/" + name));
+    }
+    Context context() { return {root_, systemd, vault_, soon(), {}}; }
+    ValuePreImage captured() {
+        Context working = context();
+        return std::get<ValuePreImage>(capture(working, step_).value());
+    }
+
+    const model::Sysctl step_{"net.ipv4.ip_forward", "1"};
+    Scratch scratch_;
+    Root root_ = scratch_.root();
+    Vault vault_ = Vault::open(scratch_.top() / "vault").value();
+};
+
+TEST_F(Forwarding, OfInterfacesThatFollowTheHostIsNotWrittenDown) {
+    EXPECT_EQ(captured(), (ValuePreImage{"0", {}}));
+}
+
+TEST_F(Forwarding, OfInterfacesThatDifferComesBack) {
+    set_for("eth0.7", "1");
+    set("conf/all/accept_redirects", "0");
+    const ValuePreImage before = captured();
+    EXPECT_THAT(before.exceptions,
+                Optional(ElementsAre(Setting{"net.ipv4.conf.eth0/7.forwarding", "1"},
+                                     Setting{"net.ipv4.conf.all.accept_redirects", "0"})));
+    for (const char* name : {"all", "default", "eth0", "eth0.7"}) set_for(name, "0");
+    set("conf/all/accept_redirects", "1");
+    Context working = context();
+    EXPECT_EQ(undo(working, step_, *image_from_json(to_json(before))), "");
+    EXPECT_EQ(get("conf/eth0.7/forwarding"), "1\n");
+    EXPECT_EQ(get("conf/all/accept_redirects"), "0\n");
+    EXPECT_EQ(get("conf/eth0/forwarding"), "0\n");
+}
+
+TEST_F(Forwarding, OfAnInterfaceThatIsGoneIsNoConcern) {
+    set_for("eth0", "1");
+    const ValuePreImage before = captured();
+    fs::remove_all(scratch_.at("/proc/sys/net/ipv4/conf/eth0"));
+    Context working = context();
+    EXPECT_EQ(undo(working, step_, before), "");
+}
+
+TEST_F(Forwarding, IsReadFromLedgersThatDoNotSpeakOfInterfaces) {
+    EXPECT_EQ(image_from_json(R"({"type":"value","value":"0"})"), PreImage(ValuePreImage{"0", {}}));
+}
+
+}  // namespace
+}  // namespace kubexm::executor
