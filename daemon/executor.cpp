@@ -58,7 +58,7 @@ void on_health(Loop& loop, const Result<>& health) {
     if (health) return notify_systemd("READY=1\nSTATUS=Ready for plans.");
     const std::string& what = health.error().what;
     log::error(fmt::format("nothing is changed on this host: {}", what),
-               {{"CODE", to_string(health.error().code)}});
+               {{"CODE", name_of(health.error().code)}});
     if (health.error().code == Code::conflict)
         return loop.stop(1);  // another process is the executor
     notify_systemd(fmt::format("READY=1\nSTATUS=Holding: {}", what).c_str());
@@ -101,7 +101,7 @@ void reload(Executor& executor, const std::string& file, const config::ExecutorC
         }
     } else {
         log::error(fmt::format("the old configuration stays: {}", settings.error().what),
-                   {{"CODE", to_string(settings.error().code)}});
+                   {{"CODE", name_of(settings.error().code)}});
     }
     notify_systemd("READY=1");
 }

@@ -10,11 +10,13 @@
 #include "api/http/library.hpp"
 #include "api/http/server.hpp"
 #include "daemon/agent/agent.hpp"
-#include "daemon/agent/instance.hpp"
 #include "daemon/agent/status_line.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/memory.hpp"
 #include "daemon/base/options.hpp"
+#include "daemon/base/process_lock.hpp"
+#include "daemon/base/state_directory.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/base/version.hpp"
 #include "daemon/config/config.hpp"
 #include "daemon/loop/idle_timer.hpp"
@@ -105,8 +107,8 @@ void reload(const DaemonOptions& options, const config::Config& running) {
 }
 
 Result<int> serve(const DaemonOptions& options, const config::Config& settings) {
-    auto only = agent::become_only_instance(settings.state);
-    if (!only) return std::unexpected(only.error());
+    const StateDirectory state = TRY(StateDirectory::open(settings.state));
+    const ProcessLock only_instance = TRY(ProcessLock::take(state, "kubexmd.lock"));
     auto loop = Loop::create();
     if (!loop) return std::unexpected(loop.error());
     IdleTimer rest(*loop, trim_memory);

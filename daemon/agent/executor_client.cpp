@@ -10,13 +10,8 @@ namespace kubexm::agent {
 
 namespace {
 
-/// The code that the executor name, for those who decide by it.
 Error error_of(const wire::Refused& refused) {
-    constexpr std::array kCodes{Code::invalid,     Code::not_found, Code::conflict,  Code::denied,
-                                Code::unavailable, Code::timeout,   Code::exhausted, Code::corrupt,
-                                Code::cancelled,   Code::internal};
-    const auto* const code = std::ranges::find(kCodes, refused.code, to_string);
-    return {code == kCodes.end() ? Code::internal : *code, refused.what};
+    return {from_name<Code>(refused.code).value_or(Code::internal), refused.what};
 }
 
 /// Whether nothing more comes in answer to a request.

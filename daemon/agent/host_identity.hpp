@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "daemon/agent/backoff.hpp"
 #include "daemon/agent/certificate_order.hpp"
 #include "daemon/agent/context.hpp"
+#include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
 
 namespace kubexm::agent {

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "daemon/agent/backoff.hpp"
 #include "daemon/agent/context.hpp"
 #include "daemon/agent/decide.hpp"
 #include "daemon/agent/host_probe.hpp"
@@ -13,6 +12,7 @@
 #include "daemon/agent/node_monitor.hpp"
 #include "daemon/agent/releasing.hpp"
 #include "daemon/agent/reporter.hpp"
+#include "daemon/base/backoff.hpp"
 
 namespace kubexm::agent {
 

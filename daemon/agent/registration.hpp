@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "daemon/agent/backoff.hpp"
+#include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/loop/loop.hpp"
 #include "daemon/model/host.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/agent/backoff.hpp"
 #include "daemon/agent/context.hpp"
+#include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/model/host.hpp"
 

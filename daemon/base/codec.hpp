@@ -136,16 +136,11 @@ inline Result<> decode(const json& from, std::int64_t& to, const Place& where) {
 
 template <Named Enum>
 Result<> decode(const json& from, Enum& to, const Place& where) {
-    std::string known;
     const auto* text = from.get_ptr<const std::string*>();
-    for (const auto& [value, name] : Names<Enum>::kAll) {
-        if (text != nullptr && *text == name) {
-            to = value;
-            return {};
-        }
-        known += (known.empty() ? "" : ", ") + std::string(name);
-    }
-    return expected_here(where.path, "one of " + known);
+    const auto value = text == nullptr ? std::nullopt : from_name<Enum>(*text);
+    if (!value) return expected_here(where.path, "one of " + all_names<Enum>());
+    to = *value;
+    return {};
 }
 
 template <Struct T>

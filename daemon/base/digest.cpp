@@ -5,6 +5,8 @@
 #include <array>
 #include <new>
 
+#include "daemon/base/hex.hpp"
+
 namespace kubexm {
 
 namespace {
@@ -13,17 +15,6 @@ namespace {
 // of memory, nothing a caller could handle.
 void check(int outcome) {
     if (outcome != 1) throw std::bad_alloc();
-}
-
-std::string hexadecimal(const unsigned char* bytes, unsigned int size) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    text.reserve(std::size_t{2} * size);
-    for (unsigned int i = 0; i < size; ++i) {
-        text += digits[bytes[i] >> 4U];
-        text += digits[bytes[i] & 0xfU];
-    }
-    return text;
 }
 
 }  // namespace
@@ -52,7 +43,7 @@ std::string Sha256::finish() {
     unsigned int size = 0;
     check(::EVP_DigestFinal_ex(context_->evp.get(), hash.data(), &size));
     check(::EVP_DigestInit_ex(context_->evp.get(), nullptr, nullptr));
-    return hexadecimal(hash.data(), size);
+    return to_hex({reinterpret_cast<const char*>(hash.data()), size});
 }
 
 std::string sha256(std::string_view bytes) {

@@ -54,32 +54,6 @@ Code code_of_errno(int number) {
 
 }  // namespace
 
-std::string_view to_string(Code code) {
-    switch (code) {
-        case Code::invalid:
-            return "invalid";
-        case Code::not_found:
-            return "not_found";
-        case Code::conflict:
-            return "conflict";
-        case Code::denied:
-            return "denied";
-        case Code::unavailable:
-            return "unavailable";
-        case Code::timeout:
-            return "timeout";
-        case Code::exhausted:
-            return "exhausted";
-        case Code::corrupt:
-            return "corrupt";
-        case Code::cancelled:
-            return "cancelled";
-        case Code::internal:
-            return "internal";
-    }
-    std::unreachable();
-}
-
 std::unexpected<Error> fail(Code code, std::string what) {
     return std::unexpected(Error{code, std::move(what)});
 }

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <array>
 #include <expected>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "daemon/base/names.hpp"
 
 namespace kubexm {
 
@@ -20,7 +24,21 @@ enum class Code {
     internal,     // our own mistake
 };
 
-std::string_view to_string(Code code);
+template <>
+struct Names<Code> {
+    static constexpr std::array<std::pair<Code, std::string_view>, 10> kAll{{
+        {Code::invalid, "invalid"},
+        {Code::not_found, "not_found"},
+        {Code::conflict, "conflict"},
+        {Code::denied, "denied"},
+        {Code::unavailable, "unavailable"},
+        {Code::timeout, "timeout"},
+        {Code::exhausted, "exhausted"},
+        {Code::corrupt, "corrupt"},
+        {Code::cancelled, "cancelled"},
+        {Code::internal, "internal"},
+    }};
+};
 
 /// `what` is for a person: the object, what was expected, what was found, what to try.
 struct Error {

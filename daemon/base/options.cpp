@@ -38,7 +38,7 @@ int daemon_main(int argc, char** argv, const DaemonText& text,
     }
     auto code = run(*options);
     if (code) return *code;
-    log::error(code.error().what, {{"CODE", to_string(code.error().code)}});
+    log::error(code.error().what, {{"CODE", name_of(code.error().code)}});
     return 1;
 }
 

@@ -16,16 +16,6 @@ constexpr auto kAnswerDeadline = 6min;  // a step may take five
 
 wire::Channel::Deadline later() { return std::chrono::steady_clock::now() + kAnswerDeadline; }
 
-Code code_of(std::string_view word) {
-    constexpr std::array kCodes{Code::invalid,   Code::not_found,   Code::conflict,
-                                Code::denied,    Code::unavailable, Code::timeout,
-                                Code::exhausted, Code::corrupt,     Code::cancelled};
-    for (Code code : kCodes) {
-        if (to_string(code) == word) return code;
-    }
-    return Code::internal;
-}
-
 }  // namespace
 
 Result<Client> Client::connect(const std::string& socket) {
@@ -54,7 +44,7 @@ Result<wire::Reply> Client::next() {
     auto reply = wire::unpack_reply(frame->text);
     if (!reply) return reply;
     if (const auto* refused = std::get_if<wire::Refused>(&*reply)) {
-        return fail(code_of(refused->code), refused->what);
+        return fail(from_name<Code>(refused->code).value_or(Code::internal), refused->what);
     }
     return reply;
 }

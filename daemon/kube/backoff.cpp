@@ -9,11 +9,9 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kFirst = 800ms;
 constexpr milliseconds kLongest = 30s;
 constexpr milliseconds kLongestUntilAPersonActs = 5min;  // RBAC, or an API that is not installed
 constexpr milliseconds kCredentials = 30s;               // between tries with one that is refused
-constexpr int kMostDoublings = 10;                       // beyond every limit above
 
 milliseconds longest(const Failure& failure) {
     return failure.status == 403 || failure.status == 404 ? kLongestUntilAPersonActs : kLongest;
@@ -25,10 +23,8 @@ milliseconds shortest(const Failure& failure) {
 
 }  // namespace
 
-milliseconds Backoff::next(const Failure& failure, double jitter) {
-    const milliseconds doubled = kFirst * (1 << std::min(failures_++, kMostDoublings));
-    const double limited = static_cast<double>(std::min(doubled, longest(failure)).count());
-    return std::max(milliseconds(static_cast<long>(limited * (1 + jitter))), shortest(failure));
+milliseconds RequestBackoff::next(const Failure& failure, double jitter) {
+    return std::max(backoff_.next(jitter, longest(failure)), shortest(failure));
 }
 
 }  // namespace kubexm::kube

@@ -2,21 +2,21 @@
 
 #include <chrono>
 
+#include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
 
 namespace kubexm::kube {
 
-/// How long to wait after a failure: the numbers of client-go's reflector, longer where asking
-/// sooner cannot help.
-class Backoff {
+/// How long to wait after a failed request: the numbers of client-go's reflector, longer where an
+/// earlier request cannot help.
+class RequestBackoff {
 public:
-    /// `jitter` is from 0 to below 1: the wait is up to twice as long, so that thousands of us do
-    /// not come back together.
+    /// `jitter` is from 0 to below 1, see Backoff.
     std::chrono::milliseconds next(const Failure& failure, double jitter);
-    void reset() { failures_ = 0; }
+    void reset() { backoff_.reset(); }
 
 private:
-    int failures_ = 0;  // in a row
+    Backoff backoff_{std::chrono::milliseconds(800), std::chrono::seconds(30)};
 };
 
 }  // namespace kubexm::kube

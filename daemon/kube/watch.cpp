@@ -86,7 +86,7 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     std::string version;
     std::optional<json> object;  // as last told; nothing: never
     std::optional<Answer<void>> state;
-    Backoff backoff;
+    RequestBackoff backoff;
     Clock::time_point watching_since;
     std::minstd_rand random{std::random_device{}()};
     Api::Handle request;

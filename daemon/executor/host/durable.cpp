@@ -8,18 +8,15 @@
 #include <cstdio>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/io.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::executor {
 
-Result<> write_all(int fd, std::string_view bytes, std::string_view object) {
-    while (!bytes.empty()) {
-        crash_point("file.write.before");
-        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return from_errno("write", object);
-        crash_point("file.write.after");
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
+Result<> write_content(int fd, std::string_view bytes, std::string_view object) {
+    crash_point("file.write.before");
+    TRY(write_all(fd, bytes, object));
+    crash_point("file.write.after");
     return {};
 }
 

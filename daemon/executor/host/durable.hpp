@@ -11,7 +11,7 @@
 
 namespace kubexm::executor {
 
-Result<> write_all(int fd, std::string_view bytes, std::string_view object);
+Result<> write_content(int fd, std::string_view bytes, std::string_view object);
 Result<> sync_file(int fd, std::string_view object);
 Result<> sync_directory(int fd, std::string_view object);
 

@@ -148,7 +148,7 @@ Result<std::string> copy(int source, int file, const Effort& effort, std::string
         }
         left -= bytes->size();
         digest.update(*bytes);
-        const auto written = write_all(file, *bytes, object);
+        const auto written = write_content(file, *bytes, object);
         if (!written) return std::unexpected(written.error());
     }
 }
@@ -158,7 +158,7 @@ Result<std::string> copy(int source, int file, const Effort& effort, std::string
 Result<> replace_file(const Root& root, const std::string& path, std::string_view content,
                       const Attributes& attributes) {
     return replace_filled(root, path, attributes, [content](int file, std::string_view object) {
-        return write_all(file, content, object);
+        return write_content(file, content, object);
     });
 }
 

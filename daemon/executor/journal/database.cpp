@@ -91,14 +91,14 @@ Result<> check_and_migrate(const sqlite::Database& database) {
 
 }  // namespace
 
-Result<> remove_side_files(const Directory& directory) {
+Result<> remove_side_files(const StateDirectory& directory) {
     for (const char* suffix : kSideFiles) {
         if (auto gone = directory.remove(std::string(kDatabaseFile) + suffix); !gone) return gone;
     }
     return directory.sync();
 }
 
-Result<> create_database(const Directory& directory, const Change& fill) {
+Result<> create_database(const StateDirectory& directory, const Change& fill) {
     if (auto gone = directory.remove(kUnfinishedFile); !gone) return gone;
     if (auto made = directory.create(kUnfinishedFile); !made) return std::unexpected(made.error());
     auto built = build(directory.path_of(kUnfinishedFile), fill);
@@ -116,7 +116,7 @@ Result<> create_database(const Directory& directory, const Change& fill) {
     return synced;
 }
 
-Result<sqlite::Database> open_database(const Directory& directory) {
+Result<sqlite::Database> open_database(const StateDirectory& directory) {
     const std::string path = directory.path_of(kDatabaseFile);
     // SQLite would follow a link, and open what it may not write for reading only.
     const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;

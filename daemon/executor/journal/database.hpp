@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "daemon/base/error.hpp"
-#include "daemon/executor/journal/directory.hpp"
+#include "daemon/base/state_directory.hpp"
 #include "daemon/executor/journal/sqlite.hpp"
 
 // The database file: how it is made, opened and changed.
@@ -19,6 +19,7 @@
 namespace kubexm::executor::journal {
 
 inline constexpr const char* kDatabaseFile = "journal.db";
+inline constexpr const char* kLockFile = "journal.lock";
 
 /// What SQLite puts beside a database file, as suffixes.
 inline constexpr const char* kSideFiles[] = {"-wal", "-journal", "-shm"};
@@ -27,14 +28,14 @@ using Change = std::function<Result<>(const sqlite::Database&)>;
 
 /// Makes an empty journal, lets `fill` put its first content into it, and gives it its name when
 /// all of it is on the disk.
-Result<> create_database(const Directory& directory, const Change& fill);
+Result<> create_database(const StateDirectory& directory, const Change& fill);
 
 /// Removes what SQLite left beside a database that is no longer there: it would be taken for that
 /// of the next one.
-Result<> remove_side_files(const Directory& directory);
+Result<> remove_side_files(const StateDirectory& directory);
 
 /// Opens the journal, checks everything in it and brings it to the newest schema.
-Result<sqlite::Database> open_database(const Directory& directory);
+Result<sqlite::Database> open_database(const StateDirectory& directory);
 
 /// One transaction, on the disk when this returns success; after an error nothing of it is there.
 Result<> commit(const sqlite::Database& database, const Change& change);

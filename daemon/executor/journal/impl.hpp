@@ -1,13 +1,13 @@
 #pragma once
 
+#include "daemon/base/process_lock.hpp"
 #include "daemon/executor/journal/journal.hpp"
-#include "daemon/executor/journal/lock.hpp"
 #include "daemon/executor/journal/sqlite.hpp"
 
 namespace kubexm::executor {
 
 struct Journal::Impl {
-    journal::ProcessLock lock;  // goes last: the file is closed before another process may open it
+    ProcessLock lock;  // goes last: the file is closed before another process may open it
     journal::sqlite::Database database;
     Limits limits;
 };

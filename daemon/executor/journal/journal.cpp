@@ -22,7 +22,7 @@ namespace {
 
 /// A journal that somebody removed takes the meaning of what is in the vault along. A fresh one
 /// would let go of it.
-Result<> not_lost(const Directory& directory) {
+Result<> not_lost(const StateDirectory& directory) {
     auto content = has_content(directory);
     if (!content) return std::unexpected(content.error());
     if (!*content) return {};
@@ -34,7 +34,7 @@ Result<> not_lost(const Directory& directory) {
 }
 
 /// A fresh journal, unless there was one that somebody has to decide about.
-Result<> create_if_new(const Directory& directory) {
+Result<> create_if_new(const StateDirectory& directory) {
     auto there = directory.has(kDatabaseFile);
     if (!there) return std::unexpected(there.error());
     if (*there) return {};
@@ -57,9 +57,9 @@ Journal& Journal::operator=(Journal&&) noexcept = default;
 Journal::~Journal() = default;
 
 Result<Journal> Journal::open(const std::string& directory, const Limits& limits) {
-    auto place = Directory::open(directory);
+    auto place = StateDirectory::open(directory);
     if (!place) return std::unexpected(place.error());
-    auto lock = ProcessLock::take(*place);
+    auto lock = ProcessLock::take(*place, kLockFile);
     if (!lock) return std::unexpected(lock.error());
     if (auto made = create_if_new(*place); !made) return std::unexpected(made.error());
     auto database = open_database(*place);

@@ -14,14 +14,14 @@ namespace {
 
 constexpr mode_t kAsTheVault = 0700;
 
-Result<std::vector<std::string>> blobs(const Directory& state) {
-    auto vault = Directory::open(state.path_of(kVaultDirectory));
+Result<std::vector<std::string>> blobs(const StateDirectory& state) {
+    auto vault = StateDirectory::open(state.path_of(kVaultDirectory));
     if (vault) return vault->entries();
     if (vault.error().code == Code::not_found) return std::vector<std::string>{};
     return std::unexpected(vault.error());
 }
 
-Result<> link_new(const Directory& state, const std::string& from, const std::string& to) {
+Result<> link_new(const StateDirectory& state, const std::string& from, const std::string& to) {
     auto there = state.has(to);
     if (!there) return std::unexpected(there.error());
     if (*there) return {};
@@ -30,13 +30,13 @@ Result<> link_new(const Directory& state, const std::string& from, const std::st
 
 }  // namespace
 
-Result<bool> has_content(const Directory& state) {
+Result<bool> has_content(const StateDirectory& state) {
     auto names = blobs(state);
     if (!names) return std::unexpected(names.error());
     return !names->empty();
 }
 
-Result<> preserve_content(const Directory& state, const std::string& name) {
+Result<> preserve_content(const StateDirectory& state, const std::string& name) {
     auto names = blobs(state);
     if (!names) return std::unexpected(names.error());
     if (names->empty()) return {};
@@ -48,7 +48,7 @@ Result<> preserve_content(const Directory& state, const std::string& name) {
                                fmt::format("{}/{}", name, blob));
         if (!linked) return linked;
     }
-    auto kept = Directory::open(state.path_of(name));
+    auto kept = StateDirectory::open(state.path_of(name));
     if (!kept) return std::unexpected(kept.error());
     if (auto synced = kept->sync(); !synced) return synced;
     auto synced = state.sync();

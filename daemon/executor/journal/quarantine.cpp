@@ -28,7 +28,7 @@ std::optional<std::uint32_t> number_of(std::string_view name) {
 }
 
 /// From the highest to the lowest.
-Result<std::vector<std::uint32_t>> numbers(const Directory& directory) {
+Result<std::vector<std::uint32_t>> numbers(const StateDirectory& directory) {
     auto entries = directory.entries();
     if (!entries) return std::unexpected(entries.error());
     std::vector<std::uint32_t> found;
@@ -39,11 +39,11 @@ Result<std::vector<std::uint32_t>> numbers(const Directory& directory) {
     return found;
 }
 
-std::string name_of(std::uint32_t number) { return fmt::format("{}{}", kPrefix, number); }
+std::string file_name_of(std::uint32_t number) { return fmt::format("{}{}", kPrefix, number); }
 
 /// The log must not be missing beside either name at any instant: it goes along by a second name,
 /// and the first goes when the database has gone.
-Result<> take_side_files_along(const Directory& directory, const std::string& name) {
+Result<> take_side_files_along(const StateDirectory& directory, const std::string& name) {
     for (const char* suffix : kSideFiles) {
         const std::string from = std::string(kDatabaseFile) + suffix;
         if (auto gone = directory.remove(name + suffix); !gone) return gone;
@@ -55,7 +55,7 @@ Result<> take_side_files_along(const Directory& directory, const std::string& na
     return directory.sync();
 }
 
-Result<> move_to(const Directory& directory, const std::string& name) {
+Result<> move_to(const StateDirectory& directory, const std::string& name) {
     if (auto taken = take_side_files_along(directory, name); !taken) return taken;
     crash_point("journal.set-aside.before");
     if (auto renamed = directory.rename(kDatabaseFile, name); !renamed) return renamed;
@@ -66,15 +66,15 @@ Result<> move_to(const Directory& directory, const std::string& name) {
 
 }  // namespace
 
-Result<std::vector<std::string>> quarantined_files(const Directory& directory) {
+Result<std::vector<std::string>> quarantined_files(const StateDirectory& directory) {
     auto found = numbers(directory);
     if (!found) return std::unexpected(found.error());
     std::vector<std::string> names;
-    for (const std::uint32_t number : *found) names.push_back(name_of(number));
+    for (const std::uint32_t number : *found) names.push_back(file_name_of(number));
     return names;
 }
 
-Result<std::optional<std::string>> waiting_file(const Directory& directory) {
+Result<std::optional<std::string>> waiting_file(const StateDirectory& directory) {
     auto there = directory.has(kDatabaseFile);
     if (!there) return std::unexpected(there.error());
     if (*there) return std::nullopt;
@@ -88,7 +88,7 @@ std::string content_beside(const std::string& file) {
     return fmt::format("{}.corrupt-{}", kVaultDirectory, number_of(file).value_or(0));
 }
 
-Result<std::string> quarantine_file(const Directory& directory) {
+Result<std::string> quarantine_file(const StateDirectory& directory) {
     auto there = directory.has(kDatabaseFile);
     if (!there) return std::unexpected(there.error());
     if (!*there) {
@@ -96,7 +96,7 @@ Result<std::string> quarantine_file(const Directory& directory) {
     }
     auto taken = numbers(directory);
     if (!taken) return std::unexpected(taken.error());
-    std::string name = name_of(taken->empty() ? 1 : taken->front() + 1);
+    std::string name = file_name_of(taken->empty() ? 1 : taken->front() + 1);
     if (auto moved = move_to(directory, name); !moved) return std::unexpected(moved.error());
     return name;
 }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/base/process_lock.hpp"
 #include "daemon/executor/journal/audit.hpp"
 #include "daemon/executor/journal/database.hpp"
 #include "daemon/executor/journal/journal.hpp"
-#include "daemon/executor/journal/lock.hpp"
 #include "daemon/executor/journal/preserved_content.hpp"
 #include "daemon/executor/journal/quarantine.hpp"
 #include "daemon/executor/journal/readable_rows.hpp"
@@ -24,13 +24,13 @@ namespace {
 
 /// The journal's directory while it is ours.
 struct Place {
-    Directory directory;
+    StateDirectory directory;
     ProcessLock lock;
 
     static Result<Place> take(const std::string& path) {
-        auto directory = Directory::open(path);
+        auto directory = StateDirectory::open(path);
         if (!directory) return std::unexpected(directory.error());
-        auto lock = ProcessLock::take(*directory);
+        auto lock = ProcessLock::take(*directory, kLockFile);
         if (!lock) return std::unexpected(lock.error());
         return Place{*std::move(directory), *std::move(lock)};
     }
@@ -52,7 +52,7 @@ Result<sqlite::Database> open_readable(const RecoveryCopy& copy, std::vector<std
     return copy.open();
 }
 
-Result<ReadableRows> read_remains(const Directory& directory, const std::string& file) {
+Result<ReadableRows> read_remains(const StateDirectory& directory, const std::string& file) {
     ReadableRows rows;
     RecoveryCopy copy(directory);
     if (auto made = copy.make(file); !made) return std::unexpected(made.error());
@@ -71,7 +71,7 @@ Recovered to_salvage(std::string file, ReadableRows rows) {
     return found;
 }
 
-Result<std::string> chosen_file(const Directory& directory, const std::string& file) {
+Result<std::string> chosen_file(const StateDirectory& directory, const std::string& file) {
     auto files = quarantined_files(directory);
     if (!files) return std::unexpected(files.error());
     const auto chosen = std::find_if(files->begin(), files->end(), [&](const std::string& name) {
@@ -82,7 +82,7 @@ Result<std::string> chosen_file(const Directory& directory, const std::string& f
                 fmt::format("{}: no journal {} was set aside", directory.path(), file));
 }
 
-Result<std::string> waiting_one(const Directory& directory) {
+Result<std::string> waiting_one(const StateDirectory& directory) {
     auto waiting = waiting_file(directory);
     if (!waiting) return std::unexpected(waiting.error());
     if (std::optional<std::string>& file = *waiting) return *std::move(file);
@@ -90,7 +90,7 @@ Result<std::string> waiting_one(const Directory& directory) {
 }
 
 /// Also a journal that is lost altogether, which has no name.
-Result<std::string> to_discard(const Directory& directory) {
+Result<std::string> to_discard(const StateDirectory& directory) {
     auto there = directory.has(kDatabaseFile);
     if (!there) return std::unexpected(there.error());
     auto file = waiting_one(directory);
@@ -127,7 +127,8 @@ Result<> fill(const sqlite::Database& database, const ReadableRows& rows) {
 }
 
 /// The successor, with who wanted it.
-Result<> succeed(const Directory& directory, const ReadableRows& rows, const AuditEvent& decision) {
+Result<> succeed(const StateDirectory& directory, const ReadableRows& rows,
+                 const AuditEvent& decision) {
     return create_database(directory, [&](const sqlite::Database& database) -> Result<> {
         if (auto filled = fill(database, rows); !filled) return filled;
         return append_audit(database, decision, Journal::Limits{}.audit_records);
@@ -143,7 +144,7 @@ Result<std::string> quarantine(const std::string& directory) {
 }
 
 Result<std::optional<std::string>> awaiting_decision(const std::string& directory) {
-    auto place = Directory::open(directory);
+    auto place = StateDirectory::open(directory);
     if (!place) return std::unexpected(place.error());
     return waiting_file(*place);
 }

@@ -21,7 +21,7 @@ constexpr const char* kCopy = "journal.db.recover";
 constexpr std::size_t kPageSize = 4096;       // SQLite's default since 2016
 constexpr std::size_t kPageCountOffset = 28;  // in the header of the first page, big-endian
 
-Result<> copy(const Directory& directory, const std::string& from, const std::string& to) {
+Result<> copy(const StateDirectory& directory, const std::string& from, const std::string& to) {
     std::error_code error;
     std::filesystem::copy_file(directory.path_of(from), directory.path_of(to), error);
     if (error) return from_errno("copy", directory.path_of(from), error.value());

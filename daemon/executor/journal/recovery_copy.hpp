@@ -3,7 +3,7 @@
 #include <string>
 
 #include "daemon/base/error.hpp"
-#include "daemon/executor/journal/directory.hpp"
+#include "daemon/base/state_directory.hpp"
 #include "daemon/executor/journal/sqlite.hpp"
 
 namespace kubexm::executor::journal {
@@ -12,7 +12,7 @@ namespace kubexm::executor::journal {
 /// stays what it was. Gone when this goes. Private to this module.
 class RecoveryCopy {
 public:
-    explicit RecoveryCopy(const Directory& directory) : directory_(directory) {}
+    explicit RecoveryCopy(const StateDirectory& directory) : directory_(directory) {}
     RecoveryCopy(const RecoveryCopy&) = delete;
     RecoveryCopy& operator=(const RecoveryCopy&) = delete;
     ~RecoveryCopy() { remove(); }
@@ -26,7 +26,7 @@ public:
 
 private:
     void remove() const;
-    const Directory& directory_;
+    const StateDirectory& directory_;
 };
 
 }  // namespace kubexm::executor::journal

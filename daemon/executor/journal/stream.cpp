@@ -10,6 +10,8 @@
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/digest.hpp"
+#include "daemon/base/io.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::executor::journal {
 
@@ -38,15 +40,10 @@ private:
 
 }  // namespace
 
-Result<> write_all(int fd, std::string_view bytes, std::string_view name) {
-    while (!bytes.empty()) {
-        crash_point("vault.write.before");
-        const ssize_t size = ::write(fd, bytes.data(), bytes.size());
-        if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return from_errno("write", name);
-        crash_point("vault.write.after");
-        bytes.remove_prefix(static_cast<std::size_t>(size));
-    }
+Result<> write_content(int fd, std::string_view bytes, std::string_view name) {
+    crash_point("vault.write.before");
+    TRY(write_all(fd, bytes, name));
+    crash_point("vault.write.after");
     return {};
 }
 
@@ -63,7 +60,7 @@ Result<std::string> copy_rest(int source, int target, std::uint64_t limit, std::
                         fmt::format("{}: more than {} bytes were given", name, limit));
         }
         digest.update(*bytes);
-        if (auto done = write_all(target, *bytes, name); !done) {
+        if (auto done = write_content(target, *bytes, name); !done) {
             return std::unexpected(done.error());
         }
     }

@@ -11,7 +11,7 @@
 
 namespace kubexm::executor::journal {
 
-Result<> write_all(int fd, std::string_view bytes, std::string_view name);
+Result<> write_content(int fd, std::string_view bytes, std::string_view name);
 
 /// Copies the rest of one descriptor to another and returns the SHA-256 of what went through.
 /// invalid: more than `limit` bytes.

@@ -43,13 +43,13 @@ Result<> make_directory(const std::string& path) {
         if (errno == EEXIST) return {};
         return from_errno("make directory", path);
     }
-    auto parent = Directory::open(std::filesystem::path(path).parent_path());
+    auto parent = StateDirectory::open(std::filesystem::path(path).parent_path());
     if (!parent) return std::unexpected(parent.error());
     return parent->sync();
 }
 
 /// Nobody else may look, and nobody else may have put anything there.
-Result<> make_private(const Directory& directory) {
+Result<> make_private(const StateDirectory& directory) {
     struct stat status{};
     if (::fstat(directory.fd(), &status) != 0) return from_errno("stat", directory.path());
     if (status.st_uid != ::geteuid()) {
@@ -62,7 +62,7 @@ Result<> make_private(const Directory& directory) {
 }
 
 /// Bytes under a name that says nothing become a blob.
-Result<> publish(const Directory& directory, int fd, const std::string& digest) {
+Result<> publish(const StateDirectory& directory, int fd, const std::string& digest) {
     crash_point("vault.sync.before");
     if (::fsync(fd) != 0) return from_errno("sync", directory.path_of(digest));
     crash_point("vault.rename.before");
@@ -75,7 +75,7 @@ Result<> publish(const Directory& directory, int fd, const std::string& digest) 
 
 Result<Vault> Vault::open(const std::string& directory) {
     if (auto made = make_directory(directory); !made) return std::unexpected(made.error());
-    auto place = Directory::open(directory);
+    auto place = StateDirectory::open(directory);
     if (!place) return std::unexpected(place.error());
     if (auto done = make_private(*place); !done) return std::unexpected(done.error());
     if (auto gone = place->remove(kUnfinished); !gone) return std::unexpected(gone.error());
@@ -113,7 +113,7 @@ Result<> Vault::keep(int source, std::string_view digest, std::uint64_t limit) {
 
 Result<> Vault::keep(std::string_view content, std::string_view digest) {
     const auto write = [&](int target) -> Result<std::string> {
-        auto done = write_all(target, content, directory_.path_of(digest));
+        auto done = write_content(target, content, directory_.path_of(digest));
         if (!done) return std::unexpected(done.error());
         return sha256(content);
     };

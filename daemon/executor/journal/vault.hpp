@@ -9,7 +9,7 @@
 
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
-#include "daemon/executor/journal/directory.hpp"
+#include "daemon/base/state_directory.hpp"
 
 namespace kubexm::executor {
 
@@ -40,10 +40,10 @@ public:
     Result<> keep_only(const std::vector<std::string>& wanted);
 
 private:
-    explicit Vault(journal::Directory directory) : directory_(std::move(directory)) {}
+    explicit Vault(StateDirectory directory) : directory_(std::move(directory)) {}
     using Write = std::function<Result<std::string>(int)>;
     Result<> keep_what(const Write& writes, std::string_view digest);
-    journal::Directory directory_;
+    StateDirectory directory_;
 };
 
 }  // namespace kubexm::executor

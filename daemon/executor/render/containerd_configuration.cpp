@@ -3,8 +3,9 @@
 
 #include <sstream>
 
+#include "daemon/base/grammar.hpp"
 #include "daemon/executor/render/documents.hpp"
-#include "daemon/executor/render/grammar.hpp"
+#include "daemon/executor/render/validation.hpp"
 
 namespace kubexm::executor {
 

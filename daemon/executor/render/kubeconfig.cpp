@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "daemon/base/grammar.hpp"
 #include "daemon/executor/render/documents.hpp"
-#include "daemon/executor/render/grammar.hpp"
+#include "daemon/executor/render/validation.hpp"
 
 namespace kubexm::executor {
 

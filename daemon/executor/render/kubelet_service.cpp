@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
+#include "daemon/base/grammar.hpp"
 #include "daemon/executor/render/documents.hpp"
-#include "daemon/executor/render/grammar.hpp"
 #include "daemon/executor/render/templates.hpp"
 #include "daemon/executor/render/unit_text.hpp"
+#include "daemon/executor/render/validation.hpp"
 #include "daemon/model/names.hpp"
 #include "daemon/model/node_labels.hpp"
 

@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
+#include "daemon/base/grammar.hpp"
 #include "daemon/executor/render/documents.hpp"
-#include "daemon/executor/render/grammar.hpp"
+#include "daemon/executor/render/validation.hpp"
 
 namespace kubexm::executor {
 

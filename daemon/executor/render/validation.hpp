@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/base/grammar.hpp"
 
 namespace kubexm::executor {
-
-/// What a text must be to become part of a file. `words` complete "expected ..." for a person.
-struct Rule {
-    bool (*holds)(std::string_view text);
-    std::string_view words;
-};
 
 /// The place of a list's element: "labels[3]".
 std::string element(std::string_view list, std::size_t index);

@@ -40,7 +40,7 @@ void log_step(const Report& report) {
                                    {"STEP", number},
                                    {"STATE", name_of(report.state)}};
     if (!report.unit.empty()) fields.emplace_back("UNIT", report.unit);
-    if (failed) fields.emplace_back("CODE", to_string(report.code));
+    if (failed) fields.emplace_back("CODE", name_of(report.code));
     std::string message =
         fmt::format("plan {}: {}: {}", report.plan_id, name_of(report.state), report.text);
     if (!report.error.empty()) message += fmt::format(": {}", report.error);

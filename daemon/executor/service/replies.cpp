@@ -6,9 +6,7 @@
 
 namespace kubexm::executor {
 
-wire::Refused refused(const Error& error) {
-    return {std::string(to_string(error.code)), error.what};
-}
+wire::Refused refused(const Error& error) { return {std::string(name_of(error.code)), error.what}; }
 
 Error too_many_of(Caller caller) {
     return {Code::exhausted,

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "daemon/executor/steps/hex.hpp"
+#include "daemon/base/hex.hpp"
 #include "daemon/executor/steps/kinds.hpp"
 
 namespace kubexm::executor::kinds {
@@ -32,7 +32,9 @@ Result<Attributes> attributes_of(const PathPreImage& image) {
     Attributes attributes{image.mode, image.uid, image.gid, {}};
     for (const Xattr& xattr : image.xattrs) {
         auto value = from_hex(xattr.hex);
-        if (!value) return std::unexpected(value.error());
+        if (!value) {
+            return fail(Code::corrupt, "ledger: an extended attribute is not hexadecimal");
+        }
         attributes.xattrs[xattr.name] = *std::move(value);
     }
     return attributes;

@@ -1,10 +1,10 @@
 #include "daemon/executor/steps/pre_image.hpp"
 
 #include "daemon/base/codec.hpp"
+#include "daemon/base/hex.hpp"
 #include "daemon/base/json.hpp"
 #include "daemon/base/overloaded.hpp"
 #include "daemon/base/text.hpp"
-#include "daemon/executor/steps/hex.hpp"
 
 namespace kubexm::executor {
 
@@ -46,7 +46,7 @@ Result<> show_bytes(json& value) {
     const bool hidden = value.is_object() && value.size() == 1 && value.contains(kHex);
     if (const auto* hex = hidden ? value[kHex].get_ptr<const std::string*>() : nullptr) {
         auto bytes = from_hex(*hex);
-        if (!bytes) return std::unexpected(bytes.error());
+        if (!bytes) return fail(Code::corrupt, "ledger: bytes are not hexadecimal");
         value = *std::move(bytes);
         return {};
     }

@@ -118,7 +118,7 @@ using Request =
 
 struct Refused {
     static constexpr std::string_view kType = "refused";
-    std::string code;  // as kubexm::to_string(Code)
+    std::string code;  // as name_of(Code)
     std::string what;
 
     static void fields(auto& self, auto&& visit) {

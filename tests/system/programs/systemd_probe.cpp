@@ -40,7 +40,7 @@ json value_of(const std::vector<Systemd::PathUnit>& units) {
 json value_of(std::int32_t code) { return code; }
 
 json error_of(const kubexm::Error& error) {
-    return {{"error", std::string(to_string(error.code))}, {"what", error.what}};
+    return {{"error", std::string(name_of(error.code))}, {"what", error.what}};
 }
 
 json told(const Result<>& outcome) {

@@ -13,38 +13,38 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 
 std::vector<milliseconds> waits(const Failure& failure, std::size_t count, double jitter = 0) {
-    Backoff backoff;
+    RequestBackoff backoff;
     std::vector<milliseconds> all;
     while (all.size() < count) all.push_back(backoff.next(failure, jitter));
     return all;
 }
 
-TEST(Backoff, DoublesToHalfAMinute) {
+TEST(RequestBackoff, DoublesToHalfAMinute) {
     EXPECT_THAT(waits({.status = 503}, 8),
                 ElementsAre(800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms, 30s, 30s));
 }
 
-TEST(Backoff, IsUpToTwiceAsLong) {
+TEST(RequestBackoff, IsUpToTwiceAsLong) {
     EXPECT_THAT(waits({}, 2, 0.5), ElementsAre(1200ms, 2400ms));
     EXPECT_LT(waits({}, 100, 0.999).back(), 60s);
 }
 
-TEST(Backoff, IsLongerWhereAPersonHasToAct) {
+TEST(RequestBackoff, IsLongerWhereAPersonHasToAct) {
     EXPECT_EQ(waits({.status = 403}, 10).front(), 800ms);
     EXPECT_EQ(waits({.status = 403}, 10).back(), 5min);
     EXPECT_EQ(waits({.status = 404}, 100).back(), 5min);
 }
 
-TEST(Backoff, SparesCredentialsThatAreRefused) {
+TEST(RequestBackoff, SparesCredentialsThatAreRefused) {
     EXPECT_THAT(waits({.status = 401}, 2), ElementsAre(30s, 30s));
 }
 
-TEST(Backoff, IsAtLeastWhatTheServerAsks) {
+TEST(RequestBackoff, IsAtLeastWhatTheServerAsks) {
     EXPECT_THAT(waits({.status = 429, .retry_after = 2s}, 3), ElementsAre(2s, 2s, 3200ms));
 }
 
-TEST(Backoff, BeginsAnewAfterSuccess) {
-    Backoff backoff;
+TEST(RequestBackoff, BeginsAnewAfterSuccess) {
+    RequestBackoff backoff;
     backoff.next({}, 0);
     backoff.next({}, 0);
     backoff.reset();

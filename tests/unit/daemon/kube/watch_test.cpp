@@ -103,7 +103,7 @@ protected:
                     },
                 .on_change =
                     [this](const Answer<void>& state) {
-                        told_.add(state ? "ok" : std::string(to_string(state.error().error.code)));
+                        told_.add(state ? "ok" : std::string(name_of(state.error().error.code)));
                     }};
     }
     /// The requests in short: "list", "watch 5"; waits until there are so many.

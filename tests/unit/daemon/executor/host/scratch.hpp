@@ -28,7 +28,7 @@ MATCHER(IsOk, "succeeds") {
 
 MATCHER_P2(IsError, code, text, "is an error with that code and text") {
     if (arg) return false;
-    *result_listener << to_string(arg.error().code) << ": " << arg.error().what;
+    *result_listener << name_of(arg.error().code) << ": " << arg.error().what;
     return arg.error().code == code && arg.error().what.find(text) != std::string::npos;
 }
 

@@ -8,13 +8,13 @@
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
 
-namespace kubexm::executor::journal {
+namespace kubexm {
 
-/// A directory of ours and the entries in it, by name. Private to this module. What changes entries
-/// is durable once sync() has succeeded. Errors name the whole path.
-class Directory {
+/// A directory of ours and its entries, by name. A changed entry is durable once sync() has
+/// succeeded. Errors name the whole path.
+class StateDirectory {
 public:
-    static Result<Directory> open(const std::string& path);
+    static Result<StateDirectory> open(const std::string& path);
 
     int fd() const { return fd_.get(); }
     const std::string& path() const { return path_; }
@@ -28,16 +28,19 @@ public:
     Result<Fd> read(const std::string& name) const;
     /// Gives a file a second name.
     Result<> link(const std::string& from, const std::string& to) const;
-    /// Replaces what has the new name.
+    /// An existing file with the new name is replaced.
     Result<> rename(const std::string& from, const std::string& to) const;
     /// An absent name is success.
     Result<> remove(const std::string& name) const;
     Result<> sync() const;
+    /// Replaces the content of a file, 0600, atomically and durably. After an error the old content
+    /// is intact.
+    Result<> replace(const std::string& name, std::string_view content) const;
 
 private:
-    Directory(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+    StateDirectory(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
     Fd fd_;
     std::string path_;
 };
 
-}  // namespace kubexm::executor::journal
+}  // namespace kubexm

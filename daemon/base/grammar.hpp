@@ -2,9 +2,13 @@
 
 #include <string_view>
 
-#include "daemon/executor/render/validation.hpp"
+namespace kubexm {
 
-namespace kubexm::executor {
+/// What a text must be to become part of a file. `words` complete "expected ..." for a person.
+struct Rule {
+    bool (*holds)(std::string_view text);
+    std::string_view words;
+};
 
 // The grammars of parameters, each with the words that explain it. None lets through a control
 // character, a quote, a backslash, "%", "$" or anything beyond ASCII, and white space only between
@@ -71,4 +75,4 @@ inline constexpr Rule kSysctlValue{
     is_sysctl_value, "numbers, or words of letters, digits and . , : _ -, with one space between"};
 inline constexpr Rule kModuleName{is_module_name, "a kernel module, such as br_netfilter"};
 
-}  // namespace kubexm::executor
+}  // namespace kubexm

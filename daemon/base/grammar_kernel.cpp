@@ -1,7 +1,7 @@
-#include "daemon/executor/render/grammar.hpp"
-#include "daemon/executor/render/scan.hpp"
+#include "daemon/base/grammar.hpp"
+#include "daemon/base/scan.hpp"
 
-namespace kubexm::executor {
+namespace kubexm {
 
 namespace {
 
@@ -36,4 +36,4 @@ bool is_module_name(std::string_view text) {
     return text.size() <= kMaxModule && is_kernel_name(text);
 }
 
-}  // namespace kubexm::executor
+}  // namespace kubexm

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace kubexm::executor {
+namespace kubexm {
 
 // What the grammars are made of. ASCII only: <cctype> would ask the locale.
 
@@ -35,4 +35,4 @@ constexpr bool every_part(std::string_view text, char separator, Predicate is_su
     }
 }
 
-}  // namespace kubexm::executor
+}  // namespace kubexm

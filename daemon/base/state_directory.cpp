@@ -1,4 +1,4 @@
-#include "daemon/executor/journal/directory.hpp"
+#include "daemon/base/state_directory.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,7 +9,11 @@
 #include <memory>
 #include <tuple>
 
-namespace kubexm::executor::journal {
+#include "daemon/base/crash_point.hpp"
+#include "daemon/base/io.hpp"
+#include "daemon/base/try.hpp"
+
+namespace kubexm {
 
 namespace {
 
@@ -21,24 +25,24 @@ struct CloseDirectory {
 
 }  // namespace
 
-Result<Directory> Directory::open(const std::string& path) {
+Result<StateDirectory> StateDirectory::open(const std::string& path) {
     Fd fd{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!fd) return from_errno("open", path);
-    return Directory{std::move(fd), path};
+    return StateDirectory{std::move(fd), path};
 }
 
-std::string Directory::path_of(std::string_view name) const {
+std::string StateDirectory::path_of(std::string_view name) const {
     return path_ + "/" + std::string(name);
 }
 
-Result<bool> Directory::has(const std::string& name) const {
+Result<bool> StateDirectory::has(const std::string& name) const {
     struct stat status{};
     if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return true;
     if (errno == ENOENT) return false;
     return from_errno("look for", path_of(name));
 }
 
-Result<std::vector<std::string>> Directory::entries() const {
+Result<std::vector<std::string>> StateDirectory::entries() const {
     // A descriptor of its own: the position of a directory stream is that of its descriptor.
     Fd fd{::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!fd) return from_errno("open", path_);
@@ -57,38 +61,50 @@ Result<std::vector<std::string>> Directory::entries() const {
     }
 }
 
-Result<Fd> Directory::create(const std::string& name) const {
+Result<Fd> StateDirectory::create(const std::string& name) const {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     Fd fd{::openat(fd_.get(), name.c_str(), flags, kOwnersFile)};
     if (!fd) return from_errno("create", path_of(name));
     return fd;
 }
 
-Result<Fd> Directory::read(const std::string& name) const {
+Result<Fd> StateDirectory::read(const std::string& name) const {
     // Without O_NONBLOCK a FIFO in this place would hold us for ever.
     Fd fd{::openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     if (!fd) return from_errno("open", path_of(name));
     return fd;
 }
 
-Result<> Directory::link(const std::string& from, const std::string& to) const {
+Result<> StateDirectory::link(const std::string& from, const std::string& to) const {
     if (::linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str(), 0) == 0) return {};
     return from_errno("link", path_of(from));
 }
 
-Result<> Directory::rename(const std::string& from, const std::string& to) const {
+Result<> StateDirectory::rename(const std::string& from, const std::string& to) const {
     if (::renameat(fd_.get(), from.c_str(), fd_.get(), to.c_str()) == 0) return {};
     return from_errno("rename", path_of(from));
 }
 
-Result<> Directory::remove(const std::string& name) const {
+Result<> StateDirectory::remove(const std::string& name) const {
     if (::unlinkat(fd_.get(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
     return from_errno("remove", path_of(name));
 }
 
-Result<> Directory::sync() const {
+Result<> StateDirectory::sync() const {
     if (::fsync(fd_.get()) == 0) return {};
     return from_errno("sync", path_);
 }
 
-}  // namespace kubexm::executor::journal
+Result<> StateDirectory::replace(const std::string& name, std::string_view content) const {
+    const std::string temporary = name + ".new";
+    TRY(remove(temporary));  // of a writer that was killed
+    const Fd file = TRY(create(temporary));
+    TRY(write_all(file.get(), content, path_of(temporary)));
+    if (::fsync(file.get()) != 0) return from_errno("fsync", path_of(temporary));
+    crash_point("replace.rename.before");
+    TRY(rename(temporary, name));
+    crash_point("replace.rename.after");
+    return sync();
+}
+
+}  // namespace kubexm

@@ -1,9 +1,9 @@
-#include "daemon/executor/render/grammar.hpp"
-#include "daemon/executor/render/scan.hpp"
+#include "daemon/base/grammar.hpp"
+#include "daemon/base/scan.hpp"
 
 // NAME[:TAG][@sha256:DIGEST] as containerd parses it, NAME = [HOST[:PORT]/]COMPONENT[/COMPONENT]...
 
-namespace kubexm::executor {
+namespace kubexm {
 
 namespace {
 
@@ -72,4 +72,4 @@ bool is_image_reference(std::string_view text) {
     return is_name(text);
 }
 
-}  // namespace kubexm::executor
+}  // namespace kubexm

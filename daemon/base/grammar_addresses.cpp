@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "daemon/executor/render/grammar.hpp"
-#include "daemon/executor/render/scan.hpp"
+#include "daemon/base/grammar.hpp"
+#include "daemon/base/scan.hpp"
 
-namespace kubexm::executor {
+namespace kubexm {
 
 namespace {
 
@@ -131,4 +131,4 @@ bool is_dns_server(std::string_view text) {
     return address && is_unicast(*address);
 }
 
-}  // namespace kubexm::executor
+}  // namespace kubexm

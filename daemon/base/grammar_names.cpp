@@ -1,7 +1,7 @@
-#include "daemon/executor/render/grammar.hpp"
-#include "daemon/executor/render/scan.hpp"
+#include "daemon/base/grammar.hpp"
+#include "daemon/base/scan.hpp"
 
-namespace kubexm::executor {
+namespace kubexm {
 
 namespace {
 
@@ -45,4 +45,4 @@ bool is_label_key(std::string_view text) {
 
 bool is_label_value(std::string_view text) { return text.empty() || is_label_name(text); }
 
-}  // namespace kubexm::executor
+}  // namespace kubexm

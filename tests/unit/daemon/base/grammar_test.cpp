@@ -1,11 +1,11 @@
-#include "daemon/executor/render/grammar.hpp"
+#include "daemon/base/grammar.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace kubexm::executor {
+namespace kubexm {
 namespace {
 
 std::string times(std::size_t count, const std::string& text) {
@@ -191,4 +191,4 @@ INSTANTIATE_TEST_SUITE_P(Render, Grammars, testing::ValuesIn(grammars()),
                          [](const auto& grammar) { return grammar.param.name; });
 
 }  // namespace
-}  // namespace kubexm::executor
+}  // namespace kubexm

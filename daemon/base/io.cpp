@@ -1,0 +1,73 @@
+#include "daemon/base/io.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "daemon/base/try.hpp"
+
+namespace kubexm {
+
+namespace {
+
+/// A piece of a file that may be a secret.
+struct Chunk {
+    Chunk() = default;
+    Chunk(const Chunk&) = delete;
+    Chunk& operator=(const Chunk&) = delete;
+    ~Chunk() { ::explicit_bzero(bytes.data(), bytes.size()); }
+
+    std::array<char, std::size_t{16} * 1024> bytes{};
+};
+
+}  // namespace
+
+Result<std::string> read_rest(int fd, std::string_view name, std::size_t limit) {
+    std::string bytes;
+    struct stat status{};
+    // In one piece: growing would leave copies of a secret in memory.
+    if (::fstat(fd, &status) == 0 && status.st_size > 0) {
+        bytes.reserve(std::min(limit, static_cast<std::size_t>(status.st_size)) + 1);
+    }
+    Chunk chunk;
+    while (bytes.size() <= limit) {
+        const ssize_t size = ::read(fd, chunk.bytes.data(), chunk.bytes.size());
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return from_errno("read", name);
+        if (size == 0) return bytes;
+        bytes.append(chunk.bytes.data(), static_cast<std::size_t>(size));
+    }
+    return fail(Code::invalid, fmt::format("{}: expected at most {} bytes", name, limit));
+}
+
+Result<> write_all(int fd, std::string_view bytes, std::string_view name) {
+    while (!bytes.empty()) {
+        const ssize_t size = ::write(fd, bytes.data(), bytes.size());
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return from_errno("write", name);
+        bytes.remove_prefix(static_cast<std::size_t>(size));
+    }
+    return {};
+}
+
+Result<Fd> open_regular(const std::string& path) {
+    Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    if (!fd) return from_errno("open", path);
+    struct stat status{};
+    if (::fstat(fd.get(), &status) != 0) return from_errno("stat", path);
+    if (!S_ISREG(status.st_mode)) return fail(Code::invalid, path + ": expected a regular file");
+    return fd;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+    const Fd fd = TRY(open_regular(path));
+    return read_rest(fd.get(), path, limit);
+}
+
+}  // namespace kubexm

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "daemon/base/error.hpp"
+#include "daemon/base/fd.hpp"
+
+// Whole files and descriptors. `name` is for messages; errors are those of the system calls.
+
+namespace kubexm {
+
+/// Everything from the position of a descriptor to its end. invalid: more than `limit` bytes.
+Result<std::string> read_rest(int fd, std::string_view name, std::size_t limit);
+
+Result<> write_all(int fd, std::string_view bytes, std::string_view name);
+
+/// Opens a regular file for reading without waiting for the writer of a named pipe.
+/// not_found: no such file. invalid: not a regular file.
+Result<Fd> open_regular(const std::string& path);
+
+/// The content of a regular file.
+Result<std::string> read_file(const std::string& path, std::size_t limit);
+
+}  // namespace kubexm
