@@ -13,8 +13,6 @@
 
 namespace kubexm::kube {
 
-inline constexpr int kUnauthorized = 401;  // a status of Failure
-
 /// An error of a request, with what the caller may want to know besides the code.
 struct Failure {
     Error error;                          // names method, path and server

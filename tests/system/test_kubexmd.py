@@ -98,11 +98,11 @@ def test_a_reload_takes_a_good_file_and_refuses_a_bad_one(one):
     wait_for_status(one, "Executor available")
     one.write(CONFIG, "log:\n  level: debug\n")
     one.run(["systemctl", "reload", "kubexmd"])
-    waiting.until("the new configuration", lambda: "configuration read again" in log_of(one), 20)
+    waiting.until("the new configuration", lambda: "configuration reloaded" in log_of(one), 20)
     one.write(CONFIG, "log:\n  levle: debug\n")
     one.run(["systemctl", "reload", "kubexmd"])
     waiting.until("the complaint", lambda: f"{CONFIG}:2:3" in log_of(one), 20)
-    assert "the old one stays" in log_of(one)
+    assert "keeping the old configuration" in log_of(one)
     assert "level" in log_of(one).split(f"{CONFIG}:2:3")[1], "the nearest valid key"
     assert shown(one, "ActiveState") == "active"
 

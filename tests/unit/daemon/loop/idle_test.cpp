@@ -1,21 +1,34 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <future>
 #include <string>
 #include <thread>
 
 #include "daemon/loop/loop.hpp"
 #include "tests/unit/daemon/loop/running_loop.hpp"
-#include "tests/unit/thread_status.hpp"
 
 namespace kubexm {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// A line of the kernel's account of a thread of ours: "State" is "S (sleeping)".
+std::string status_of(pid_t thread, const std::string& name) {
+    std::ifstream file(fmt::format("/proc/self/task/{}/status", thread));
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
+    }
+    return "";
+}
+
+/// How often a thread went to sleep by itself: once more for each time something woke it up.
+long sleeps_of(pid_t thread) { return std::stol(status_of(thread, "voluntary_ctxt_switches")); }
 
 /// A loop with everything a daemon has, on a thread of its own.
 class Idle : public testing::Test {
@@ -44,7 +57,7 @@ protected:
         const auto deadline = std::chrono::steady_clock::now() + kDeadline;
         for (long before = -1; std::chrono::steady_clock::now() < deadline;) {
             const long sleeps = sleeps_of(id_);
-            if (sleeps == before && thread_status(id_, "State").starts_with("S")) return;
+            if (sleeps == before && status_of(id_, "State").starts_with("S")) return;
             before = sleeps;
             std::this_thread::sleep_for(20ms);
         }
