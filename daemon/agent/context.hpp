@@ -11,7 +11,7 @@
 
 namespace kubexm::agent {
 
-/// What every activity needs; it outlives them all.
+/// Shared by all activities; outlives them.
 struct AgentContext {
     Loop& loop;
     ExecutorClient& executor;  // requests that are answered soon

@@ -17,7 +17,7 @@ namespace kubexm::agent {
 
 namespace {
 
-/// A fact that cannot be read is left empty: it is shown, not relied on.
+/// Empty where the file cannot be read.
 std::string read_text(const char* path) {
     constexpr std::size_t kMaxBytes = std::size_t{64} * 1024;
     return read_file(path, kMaxBytes).value_or("");

@@ -12,7 +12,7 @@
 namespace kubexm::agent {
 
 /// Releases the host: undoes the ledger of the owner, then deletes the Node, or marks it not Ready
-/// where this host may not delete it. The Reconciler then frees the ByoHost and only after that
+/// where this host is not permitted to. The Reconciler then frees the ByoHost and only after that
 /// removes the node's credentials: after a kill everything can be repeated.
 class Releasing {
 public:
