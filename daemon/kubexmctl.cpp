@@ -1,4 +1,4 @@
-// kubexmctl: what a person asks of kubexmd and of the executor.
+// kubexmctl: the command line of kubexmd and kubexm-executor.
 
 #include <fmt/format.h>
 
@@ -18,15 +18,13 @@ using namespace kubexm;
 
 using Command = std::function<Result<int>()>;
 
-/// Everything that can be said on the command line, and what it means.
 class CommandLine {
 public:
     CommandLine() {
         app_.set_version_flag("--version", fmt::format("kubexmctl {}", kVersion));
         app_.require_subcommand(1);
-        app_.add_option("--socket", socket_, "the socket of the executor")->capture_default_str();
-        app_.add_option("--api-socket", api_socket_, "the socket of kubexmd")
-            ->capture_default_str();
+        app_.add_option("--socket", socket_, "socket of kubexm-executor")->capture_default_str();
+        app_.add_option("--api-socket", api_socket_, "socket of kubexmd")->capture_default_str();
         add_status_commands();
         add_plan_commands();
         add_running_commands();
@@ -55,9 +53,9 @@ private:
             command->add_option("--output", form_, "text (the default) or json")
                 ->transform(CLI::CheckedTransformer(forms));
         };
-        add_form(add(app_, "status", "show how this host is",
+        add_form(add(app_, "status", "show the status of this host",
                      [this] { return cli::status(api_socket_, form_); }));
-        add_form(add(app_, "plan", "show the steps of the plan that runs, or of the last one",
+        add_form(add(app_, "plan", "show the steps of the running plan, or of the last one",
                      [this] { return cli::plan(api_socket_, form_); }));
     }
 
@@ -69,24 +67,23 @@ private:
             {"text", cli::Output::text}, {"json", cli::Output::json}, {"diff", cli::Output::diff}};
         preview->add_option("--output", output_, "text, json or diff (the default)")
             ->transform(CLI::CheckedTransformer(outputs));
-        auto* apply = add(app_, "apply", "carry out a plan and show its steps",
+        auto* apply = add(app_, "apply", "run a plan and show its steps",
                           [this] { return cli::apply(socket_, plan_, contents_, replace_); });
         apply->add_option("PLAN", plan_, "file with the plan as JSON")->required();
-        apply->add_option("--content", contents_,
-                          "file with content that the plan names by digest");
-        apply->add_flag("--replace", replace_, "take the place of a plan that is running");
-        add(app_, "undo", "take back everything that is on the host for an owner",
+        apply->add_option("--content", contents_, "file whose content the plan names by digest");
+        apply->add_flag("--replace", replace_, "replace a running plan");
+        add(app_, "undo", "undo everything on the host that belongs to an owner",
             [this] { return cli::undo(socket_, owner_); })
             ->add_option("OWNER", owner_)
             ->required();
     }
 
     void add_running_commands() {
-        add(app_, "follow", "show the steps of a plan, also while it runs",
+        add(app_, "follow", "show the steps of a plan until it ends",
             [this] { return cli::follow(socket_, plan_); })
             ->add_option("ID", plan_)
             ->required();
-        add(app_, "cancel", "let a running plan stop at its next step",
+        add(app_, "cancel", "stop a running plan before its next step",
             [this] { return cli::cancel(socket_, plan_); })
             ->add_option("ID", plan_)
             ->required();
@@ -101,23 +98,22 @@ private:
     void add_journal_commands() {
         using wire::JournalAction;
         auto* journal =
-            app_.add_subcommand("journal", "look at the journal, decide about a damaged one");
+            app_.add_subcommand("journal", "show the journal, restore or discard a damaged one");
         journal->require_subcommand(1);
         const auto of = [this](JournalAction action) {
             return [this, action] { return cli::journal(socket_, action); };
         };
-        add(*journal, "show", "what is in it, or can still be read of a damaged one",
+        add(*journal, "show", "show its entries, or the readable ones of a damaged journal",
             of(JournalAction::show));
-        add(*journal, "restore", "go on with what can be read of a damaged one",
+        add(*journal, "restore", "continue with the readable entries of a damaged journal",
             of(JournalAction::restore));
-        add(*journal, "discard", "begin anew: what is on the host is nobody's from now on",
+        add(*journal, "discard",
+            "start an empty journal: objects on the host stay and lose their owner",
             of(JournalAction::discard));
     }
 
-    CLI::App app_{
-        "Asks kubexmd how this host is, and kubexm-executor to show, carry out and take back "
-        "plans on it.",
-        "kubexmctl"};
+    CLI::App app_{"Shows the status of this host; previews, runs and undoes plans on it.",
+                  "kubexmctl"};
     Command chosen_;
     std::string socket_ = "/run/kubexm-executor/executor.sock";
     std::string api_socket_ = "/run/kubexm/kubexmd.sock";

@@ -1,4 +1,4 @@
-// kubexmd: decides what shall be on this host. Puts the modules together and nothing else.
+// kubexmd: decides the state of this host. Only puts the modules together.
 
 #include <fmt/format.h>
 
@@ -29,51 +29,50 @@ constexpr std::string_view kUsage =
     "Usage: kubexmd [--config FILE] [--check-config]\n"
     "       kubexmd --version | --help\n"
     "\n"
-    "Turns this host into a Kubernetes node and back. Started by systemd: systemctl enable --now "
+    "Turns this host into a Kubernetes node and back. systemd starts it: systemctl enable --now "
     "kubexmd.\n"
-    "  --config FILE   configuration (default /etc/kubexm/kubexmd.yaml); FILE.d/*.yaml come after "
+    "  --config FILE   configuration (default /etc/kubexm/kubexmd.yaml); FILE.d/*.yaml override "
     "it\n"
-    "  --check-config  print the configuration that would be in effect, or what is wrong with it\n";
+    "  --check-config  print the effective configuration, or its error\n";
 
 Result<config::Config> load_config(const DaemonOptions& options) {
     return config::load(options.config, options.config + ".d");
 }
 
-/// Tells systemd what the Snapshot says, where it is something else than before.
-void say(const model::Snapshot& snapshot) {
-    static std::string said;
+/// Sends the status line to systemd where it has changed.
+void notify_status(const model::Snapshot& snapshot) {
+    static std::string last;
     std::string line = agent::status_line(snapshot);
-    if (line == said) return;
+    if (line == last) return;
     notify_systemd(("STATUS=" + line).c_str());
-    said = std::move(line);
+    last = std::move(line);
 }
 
-/// systemd keeps it in memory, for this process alone.
+/// By default a credential of systemd: in memory, for this process only.
 std::string bootstrap_kubeconfig(const config::Config& settings) {
     if (!settings.management.bootstrap_kubeconfig.empty()) {
         return settings.management.bootstrap_kubeconfig;
     }
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the environment is never changed
     const char* const credentials = std::getenv("CREDENTIALS_DIRECTORY");
     return credentials == nullptr ? "" : fmt::format("{}/bootstrap-kubeconfig", credentials);
 }
 
-agent::Agent::Options options_of(const config::Config& settings, IdleTimer& rest) {
-    return {
-        .program = fmt::format("kubexmd {}", kVersion),
-        .version = std::string(kVersion),
-        .executor_socket = settings.executor.socket,
-        .state = settings.state,
-        .host_name = settings.host.name,
-        .namespace_ = settings.management.namespace_,
-        .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
-        // Ready in any case: the executor may be busy with a step for minutes, or need a person.
-        .on_ready = [] { notify_systemd("READY=1"); },
-        .on_change =
-            [&rest](const model::Snapshot& snapshot) {
-                rest.touch();
-                say(snapshot);
-            }};
+agent::Agent::Options options_of(const config::Config& settings, IdleTimer& idle) {
+    return {.program = fmt::format("kubexmd {}", kVersion),
+            .version = std::string(kVersion),
+            .executor_socket = settings.executor.socket,
+            .state = settings.state,
+            .host_name = settings.host.name,
+            .namespace_ = settings.management.namespace_,
+            .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
+            // Ready without the executor, too: it may be busy for minutes, or its journal damaged.
+            .on_ready = [] { notify_systemd("READY=1"); },
+            .on_change =
+                [&idle](const model::Snapshot& snapshot) {
+                    idle.touch();
+                    notify_status(snapshot);
+                }};
 }
 
 bool same_but_log(config::Config a, const config::Config& b) {
@@ -82,7 +81,7 @@ bool same_but_log(config::Config a, const config::Config& b) {
     return a == b;
 }
 
-/// "127.0.0.1:10240" or "[::1]:10240": the configuration sees to it.
+/// "127.0.0.1:10240" or "[::1]:10240", as the configuration has checked.
 http::Listen listen_of(const config::LocalApi& api) {
     const std::size_t colon = api.listen.rfind(':');
     const std::string address = api.listen.substr(0, colon);
@@ -96,12 +95,12 @@ void reload(const DaemonOptions& options, const config::Config& running) {
     notify_systemd("RELOADING=1");
     auto settings = load_config(options);
     if (!settings) {
-        log::error("configuration not taken, the old one stays: " + settings.error().what);
+        log::error("reload failed, keeping the old configuration: " + settings.error().what);
     } else {
         log::set_level(settings->log.level);
         log::notice(same_but_log(*settings, running)
-                        ? "configuration read again"
-                        : "configuration read again; all but log.level needs a restart");
+                        ? "configuration reloaded"
+                        : "configuration reloaded; changes other than log.level need a restart");
     }
     notify_systemd("READY=1");
 }
@@ -109,37 +108,29 @@ void reload(const DaemonOptions& options, const config::Config& running) {
 Result<int> serve(const DaemonOptions& options, const config::Config& settings) {
     const StateDirectory state = TRY(StateDirectory::open(settings.state));
     const ProcessLock only_instance = TRY(ProcessLock::take(state, "kubexmd.lock"));
-    auto loop = Loop::create();
-    if (!loop) return std::unexpected(loop.error());
-    IdleTimer rest(*loop, trim_memory);
-    auto agent = agent::Agent::create(*loop, options_of(settings, rest));
-    if (!agent) return std::unexpected(agent.error());
-    auto stop = loop->on_signal(SIGTERM, [&loop] {
+    Loop loop = TRY(Loop::create());
+    IdleTimer idle(loop, trim_memory);
+    const auto agent = TRY(agent::Agent::create(loop, options_of(settings, idle)));
+    const auto stop = TRY(loop.on_signal(SIGTERM, [&loop] {
         notify_systemd("STOPPING=1");
-        loop->stop(0);
-    });
-    if (!stop) return std::unexpected(stop.error());
-    auto hup = loop->on_signal(SIGHUP, [&] { reload(options, settings); });
-    if (!hup) return std::unexpected(hup.error());
-    auto server =
-        http::Server::start(listen_of(settings.api), [&agent] { return (*agent)->snapshot(); });
-    if (!server) return std::unexpected(server.error());
-    if (auto fed = loop->feed_watchdog([&server] { return (*server)->alive(); }); !fed) {
-        return std::unexpected(fed.error());
-    }
-    (*agent)->start();
-    return loop->run();
+        loop.stop(0);
+    }));
+    const auto hup = TRY(loop.on_signal(SIGHUP, [&] { reload(options, settings); }));
+    const auto server =
+        TRY(http::Server::start(listen_of(settings.api), [&agent] { return agent->snapshot(); }));
+    TRY(loop.feed_watchdog([&server] { return server->alive(); }));
+    agent->start();
+    return loop.run();
 }
 
 Result<int> run(const DaemonOptions& options) {
-    auto settings = load_config(options);
-    if (!settings) return std::unexpected(settings.error());
+    const config::Config settings = TRY(load_config(options));
     if (options.check_config) {
-        fmt::print("{}", config::effective(*settings));
+        fmt::print("{}", config::effective(settings));
         return 0;
     }
-    log::set_level(settings->log.level);
-    return serve(options, *settings);
+    log::set_level(settings.log.level);
+    return serve(options, settings);
 }
 
 }  // namespace

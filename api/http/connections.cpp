@@ -3,7 +3,6 @@
 #include <trantor/net/EventLoop.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -12,18 +11,15 @@ namespace kubexm::http {
 
 namespace {
 
-using namespace std::chrono_literals;
 using trantor::MsgBuffer;
 using trantor::TcpConnection;
 using trantor::TcpConnectionPtr;
 
-constexpr int kMaxConnections =
-    32;  // at either door: whoever crowds TCP keeps nobody off the socket
+constexpr int kMaxConnections = 32;  // per listener: a flood over TCP must not block the socket
 constexpr std::size_t kMaxRequest = std::size_t{96} * 1024;  // a body of 64 KiB and its headers
 constexpr std::size_t kMaxUnread = std::size_t{1024} * 1024;
-constexpr auto kPatience = 10s;  // from one whole request to the next, however the bytes trickle
 
-/// The callback that @EXECUTOR@ bytes to Drogon's parser; trantor keeps it to derived classes.
+/// The callback that passes bytes to Drogon's parser, which trantor makes protected.
 struct Opened : TcpConnection {
     static const trantor::RecvMessageCallback& receiver(const TcpConnection& connection) {
         return connection.*&Opened::recvMsgCallback_;
@@ -39,46 +35,45 @@ void Connections::on_change(const TcpConnectionPtr& connection) {
     }
     const auto client = clients_.find(connection.get());
     if (client == clients_.end()) return;
-    connection->getLoop()->invalidateTimer(client->second.idle_timeout);
+    connection->getLoop()->invalidateTimer(client->second.idle_timer);
     clients_.erase(client);
     if (clients_.empty()) on_empty_();
 }
 
 void Connections::accept(const TcpConnectionPtr& connection) {
-    const auto door = connection->localAddr().family();
-    const auto same_door = [door](const auto& entry) {
-        return entry.second.connection->localAddr().family() == door;
+    const auto same_listener = [family = connection->localAddr().family()](const auto& entry) {
+        return entry.second.connection->localAddr().family() == family;
     };
-    if (closing_ || std::ranges::count_if(clients_, same_door) >= kMaxConnections) {
+    if (closing_ || std::ranges::count_if(clients_, same_listener) >= kMaxConnections) {
         return connection->forceClose();
     }
     Client& client = clients_[connection.get()];
     client.connection = connection;
-    restart_patience(client);
+    restart_idle_timer(client);
     limit_bytes(connection);
 }
 
-void Connections::restart_patience(Client& client) {
+void Connections::restart_idle_timer(Client& client) const {
     auto* loop = client.connection->getLoop();
-    loop->invalidateTimer(client.idle_timeout);
-    const std::weak_ptr<TcpConnection> slow = client.connection;
-    client.idle_timeout = loop->runAfter(kPatience, [slow] {
-        if (auto connection = slow.lock()) connection->forceClose();
+    loop->invalidateTimer(client.idle_timer);
+    const std::weak_ptr<TcpConnection> idle = client.connection;
+    client.idle_timer = loop->runAfter(idle_timeout_, [idle] {
+        if (auto connection = idle.lock()) connection->forceClose();
     });
 }
 
-/// Drogon bounds neither the number of headers nor what it keeps for a client that does not read,
-/// and lets exceptions of its parser end the process.
+/// Drogon limits neither the headers nor the unread answers of a client, and does not catch the
+/// exceptions of its parser.
 void Connections::limit_bytes(const TcpConnectionPtr& connection) {
     connection->setHighWaterMarkCallback(
-        [](const TcpConnectionPtr& deaf, std::size_t) { deaf->forceClose(); }, kMaxUnread);
+        [](const TcpConnectionPtr& unread, std::size_t) { unread->forceClose(); }, kMaxUnread);
     auto parse = Opened::receiver(*connection);
     connection->setRecvMsgCallback(
         [this, parse = std::move(parse)](const TcpConnectionPtr& from, MsgBuffer* bytes) {
             try {
                 if (!exceeds_request(from)) return parse(from, bytes);
             } catch (const std::exception&) {
-                bytes->retrieveAll();  // the parser choked on it: not a request
+                bytes->retrieveAll();  // not a request
             }
             from->forceClose();
         });
@@ -94,16 +89,16 @@ void Connections::on_request(const TcpConnectionPtr& connection) {
     const auto client = clients_.find(connection.get());
     if (client == clients_.end()) return;
     client->second.received = connection->bytesReceived();
-    restart_patience(client->second);
+    restart_idle_timer(client->second);
 }
 
 void Connections::close() {
     closing_ = true;
     if (clients_.empty()) return on_empty_();
-    std::vector<TcpConnectionPtr> leaving;  // who leaves at once changes the list meanwhile
-    leaving.reserve(clients_.size());
-    for (const auto& [key, client] : clients_) leaving.push_back(client.connection);
-    for (const auto& connection : leaving) connection->shutdown();
+    std::vector<TcpConnectionPtr> open;  // a copy: a connection that closes at once leaves the map
+    open.reserve(clients_.size());
+    for (const auto& [key, client] : clients_) open.push_back(client.connection);
+    for (const auto& connection : open) connection->shutdown();
 }
 
 }  // namespace kubexm::http

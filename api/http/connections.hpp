@@ -2,26 +2,28 @@
 
 #include <trantor/net/TcpConnection.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <unordered_map>
 
 namespace kubexm::http {
 
-/// Who is connected, and what each may cost us: a number of connections, bytes of a request, bytes
-/// of answers that nobody takes, and time. I/O thread only.
+/// The open connections and their limits: number, bytes of a request, bytes of unread answers, and
+/// time. I/O thread only.
 class Connections {
 public:
-    /// `on_empty` is called whenever nobody is connected any more.
-    explicit Connections(std::function<void()> on_empty) : on_empty_(std::move(on_empty)) {}
+    /// `on_empty` is called whenever the last connection has closed.
+    Connections(std::chrono::milliseconds idle_timeout, std::function<void()> on_empty)
+        : idle_timeout_(idle_timeout), on_empty_(std::move(on_empty)) {}
 
-    /// A connection came or went.
+    /// A connection opened or closed.
     void on_change(const trantor::TcpConnectionPtr& connection);
 
-    /// A request came in whole: its sender has earned another spell of our idle_timeout.
+    /// A whole request was received: restarts the idle timeout of its connection.
     void on_request(const trantor::TcpConnectionPtr& connection);
 
-    /// Takes nobody new, and lets those who are here go when they have their answers.
+    /// Refuses new connections, and closes the open ones after their answers.
     void close();
 
     bool empty() const { return clients_.empty(); }
@@ -29,15 +31,16 @@ public:
 private:
     struct Client {
         trantor::TcpConnectionPtr connection;
-        trantor::TimerId idle_timeout = 0;
+        trantor::TimerId idle_timer = 0;
         std::size_t received = 0;  // up to the end of the last request
     };
 
     void accept(const trantor::TcpConnectionPtr& connection);
     void limit_bytes(const trantor::TcpConnectionPtr& connection);
-    void restart_patience(Client& client);
+    void restart_idle_timer(Client& client) const;
     bool exceeds_request(const trantor::TcpConnectionPtr& connection) const;
 
+    std::chrono::milliseconds idle_timeout_;
     std::function<void()> on_empty_;
     std::unordered_map<const trantor::TcpConnection*, Client> clients_;
     bool closing_ = false;

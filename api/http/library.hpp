@@ -4,7 +4,7 @@
 
 namespace kubexm::http {
 
-/// The HTTP library this program was built with, for `kubexmd --version` and bug reports.
+/// The HTTP library and its version, for `kubexmd --version`.
 std::string library();
 
 }  // namespace kubexm::http

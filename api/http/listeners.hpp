@@ -8,16 +8,15 @@
 
 namespace kubexm::http {
 
-// Sockets are bound here, not by Drogon, which ends the process when it cannot, and knows no unix
-// sockets.
+// Drogon exits the process when it cannot bind, and has no unix sockets: bind here.
 
 /// A listening socket on a loopback address.
 Result<Fd> listen_tcp(const std::string& address, std::uint16_t port);
 
-/// The port that a socket is bound to.
 std::uint16_t port_of(const Fd& socket);
 
-/// A listening socket at a path, for its owner and the group of its directory where that is setgid.
+/// A listening socket at a path, for its owner and group; a setgid directory sets the group. A
+/// socket file of a dead process is replaced.
 Result<Fd> listen_unix(const std::string& path);
 
 }  // namespace kubexm::http

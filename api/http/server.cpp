@@ -20,6 +20,7 @@
 #include "api/http/wakeup.hpp"
 #include "api/routes/routes.hpp"
 #include "daemon/base/log.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/base/work_timer.hpp"
 
 namespace kubexm::http {
@@ -31,9 +32,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMaxBody = std::size_t{64} * 1024;
 constexpr std::size_t kMaxPipelined = 8;
 constexpr auto kDrain = 1s;
-constexpr auto kLongestAnswer = 30s;  // from what is in memory: it takes a few milliseconds
+constexpr auto kLongestAnswer = 30s;  // usually a few milliseconds: all data is in memory
 
-/// Blocks all signals of this thread, and so of those it starts, for as long as it lives.
+/// Blocks all signals in this thread and in the threads it starts.
 class SignalsBlocked {
 public:
     SignalsBlocked() {
@@ -65,15 +66,15 @@ drogon::HttpResponsePtr response_of(api::Response from) {
         to->addHeader(std::string(name), std::move(value));
     }
     if (from.status == drogon::k304NotModified) {
-        to->setPassThrough(true);  // else it says that what has not changed is 0 bytes long
+        to->setPassThrough(true);  // else Drogon adds Content-Length: 0
     } else {
         to->setBody(std::move(from.body));
     }
     return to;
 }
 
-/// Of what Drogon says only its last words matter; clients must not be able to fill our log. No
-/// level of its own keeps errors back.
+/// Only fatal messages: clients must not be able to fill the log. Drogon's own levels always
+/// include errors.
 void silence_library() {
     trantor::Logger::setLogLevel(trantor::Logger::kFatal);
     trantor::Logger::setOutputFunction(
@@ -86,16 +87,16 @@ void silence_library() {
 
 }  // namespace
 
-/// Two threads: one runs Drogon's application, which here only waits for stop(); the other is
-/// Drogon's I/O thread, which answers.
+/// Two threads: Drogon's main loop, which waits for stop() here, and its I/O thread, which answers.
 class Server::Impl {
 public:
-    Impl(WakeupFd bell, std::array<Fd, 2> listeners, const Listen& listen, Source source)
-        : bell_(std::move(bell)),
+    Impl(WakeupFd wakeup, std::array<Fd, 2> listeners, const Listen& listen, Source source)
+        : wakeup_(std::move(wakeup)),
           listeners_(std::move(listeners)),
           port_(port_of(listeners_.front())),
           socket_(listen.socket),
-          source_(std::move(source)) {}
+          source_(std::move(source)),
+          connections_(listen.idle_timeout, [this] { on_empty(); }) {}
 
     void start() {
         const SignalsBlocked blocked;
@@ -112,18 +113,18 @@ public:
     }
 
     std::uint16_t port() const { return port_; }
-    bool alive() const { return pulse_.alive(kLongestAnswer); }
+    bool alive() const { return work_.alive(kLongestAnswer); }
 
 private:
     void run() {
         silence_library();
         auto& app = drogon::app();
-        // It makes directories for uploads, which we take none of: this is where it cannot.
+        // Drogon creates upload directories: here it cannot, and there are no uploads.
         app.setUploadPath("/dev/null").setClientMaxMemoryBodySize(kMaxBody);
         app.setClientMaxBodySize(kMaxBody).setPipeliningRequestsNumber(kMaxPipelined);
-        app.setThreadNum(1).setIdleConnectionTimeout(0);  // Connections does that, without ticks
+        app.setThreadNum(1).setIdleConnectionTimeout(0);  // see Connections
         app.enableGzip(false).enableServerHeader(false).disableSigtermHandling();
-        app.enableReusePort();  // else it opens a lock file in /tmp
+        app.enableReusePort();  // else Drogon opens a lock file in /tmp
         for (std::size_t i = 0; i < listeners_.size(); ++i) app.addListener("127.0.0.1", 0);
         app.setBeforeListenSockOptCallback([this](int fd) { take_over(fd); });
         app.setConnectionCallback([this](const auto& one) { connections_.on_change(one); });
@@ -133,14 +134,14 @@ private:
         app.run();
     }
 
-    /// Puts a socket of ours in the place of one that Drogon made and is about to listen on.
+    /// Replaces the socket that Drogon is about to listen on by one of listeners_.
     void take_over(int fd) {
         if (::dup3(listeners_.at(taken_over_).get(), fd, O_CLOEXEC) < 0) {
-            log::error(from_errno("dup3", "a socket of the API").error().what);
-            std::abort();  // what would listen instead is a port that nobody chose
+            log::error(from_errno("dup3", "socket of the API").error().what);
+            std::abort();  // Drogon would listen on a random port
         }
         if (++taken_over_ < listeners_.size()) return;
-        rest();
+        sleep_if_empty();
         listening_.set_value();
     }
 
@@ -148,9 +149,9 @@ private:
         if (auto connection = request->getConnectionPtr().lock()) {
             connections_.on_request(connection);
         }
-        pulse_.beat();
+        work_.beat();
         auto response = response_of(api::answer(request_of(request), *source_()));
-        pulse_.rest();
+        work_.rest();
         return response;
     }
 
@@ -158,24 +159,24 @@ private:
         if (draining_) {
             drained_.set_value();
         } else {
-            rest();
+            sleep_if_empty();
         }
     }
 
-    /// Sleeps until somebody comes, after what trantor still has to do for who just left: that was
-    /// queued behind the first of our two turns.
-    void rest() {
+    /// Sleeps until a client connects. Queued twice: trantor first completes the close of the last
+    /// connection, which it queues behind the first turn.
+    void sleep_if_empty() {
         auto* loop = drogon::app().getIOLoop(0);
         loop->queueInLoop([this, loop] {
             loop->queueInLoop([this] {
-                if (connections_.empty() && !draining_) bell_.wait(listeners_);
+                if (connections_.empty() && !draining_) wakeup_.wait(listeners_);
             });
         });
     }
 
     void wait_for_stop() {
         stop_.get_future().wait();
-        bell_.signal();
+        wakeup_.signal();
         drogon::app().getIOLoop(0)->queueInLoop([this] {
             draining_ = true;
             connections_.close();
@@ -184,15 +185,15 @@ private:
         drogon::app().quit();
     }
 
-    WakeupFd bell_;
+    WakeupFd wakeup_;
     std::array<Fd, 2> listeners_;
     std::size_t taken_over_ = 0;
     std::uint16_t port_;
     std::string socket_;
     Source source_;
-    WorkTimer pulse_;
+    WorkTimer work_;
     bool draining_ = false;  // I/O thread
-    Connections connections_{[this] { on_empty(); }};
+    Connections connections_;
     std::promise<void> listening_;
     std::promise<void> stop_;
     std::promise<void> drained_;
@@ -202,18 +203,14 @@ private:
 Result<std::unique_ptr<Server>> Server::start(const Listen& listen, Source source) {
     static std::atomic_flag started;
     if (started.test()) {
-        return fail(Code::invalid, "the API is served once a process, and was already");
+        return fail(Code::invalid, "the API can be served only once per process");
     }
-    auto bell = WakeupFd::create();
-    if (!bell) return std::unexpected(bell.error());
-    auto tcp = listen_tcp(listen.address, listen.port);
-    if (!tcp) return std::unexpected(tcp.error());
-    auto local = listen_unix(listen.socket);
-    if (!local) return std::unexpected(local.error());
+    WakeupFd wakeup = TRY(WakeupFd::create());
+    Fd tcp = TRY(listen_tcp(listen.address, listen.port));
+    Fd local = TRY(listen_unix(listen.socket));
     started.test_and_set();
-    auto impl =
-        std::make_unique<Impl>(*std::move(bell), std::array{*std::move(tcp), *std::move(local)},
-                               listen, std::move(source));
+    auto impl = std::make_unique<Impl>(
+        std::move(wakeup), std::array{std::move(tcp), std::move(local)}, listen, std::move(source));
     impl->start();
     return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
@@ -231,8 +228,8 @@ bool Server::alive() const { return impl_->alive(); }
 }  // namespace kubexm::http
 
 #ifdef __SANITIZE_THREAD__
-// The HTTP library is not built for the thread sanitizer, which does not see its atomics and calls
-// what they guard a race. What is only ours is looked at all the same.
+// Drogon is not built with the thread sanitizer, which does not see its atomics and reports false
+// races. Our own code is still checked.
 extern "C" const char* __tsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
 extern "C" const char* __tsan_default_suppressions() { return "race:trantor::\nrace:drogon::\n"; }
 #endif

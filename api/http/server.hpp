@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,37 +11,37 @@
 
 namespace kubexm::http {
 
-/// Where the API is served: for reading only, on loopback and on a unix socket.
+/// Where the read-only API is served.
 struct Listen {
     std::string address = "127.0.0.1";  // or "::1"
-    std::uint16_t port = 10240;         // 0: any that is free
+    std::uint16_t port = 10240;         // 0: any free port
     std::string socket = "/run/kubexm/kubexmd.sock";
+    /// From one whole request to the next, however slowly bytes arrive.
+    std::chrono::milliseconds idle_timeout = std::chrono::seconds(10);
 };
 
-/// What is true now; never null. Called on a thread of the server's.
+/// The current status, not null. Called on a thread of the server.
 using Source = std::function<std::shared_ptr<const model::Snapshot>()>;
 
-/// Serves api/routes until it is stopped, in threads of its own with all signals blocked. Nothing
-/// wakes up while nobody is connected. Once a process, and to be stopped before main() returns: the
-/// HTTP library lives in global objects.
+/// Serves api/routes in its own threads, with all signals blocked. Without connections no thread
+/// wakes up. Once per process, and to be stopped before main() returns: Drogon has global objects.
 class Server {
 public:
-    /// Returns when clients are answered. invalid: an address that is not loopback, a second
-    /// server. conflict: somebody else listens there. A socket file that a dead process left is
-    /// replaced.
+    /// Returns when the server accepts clients. invalid: an address that is not loopback, a second
+    /// server. conflict: another process listens there.
     static Result<std::unique_ptr<Server>> start(const Listen& listen, Source source);
 
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     ~Server();
 
-    /// Takes no new connection, lets answers that are under way arrive for at most a second, and
-    /// returns when all threads have ended and the socket file is gone.
+    /// Refuses new connections, waits at most a second for pending answers, ends the threads and
+    /// removes the socket file.
     void stop();
 
     std::uint16_t port() const;
 
-    /// False: an answer takes longer than any may. Any thread.
+    /// False: a request takes longer than any may. Any thread.
     bool alive() const;
 
 private:

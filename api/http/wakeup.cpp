@@ -9,20 +9,20 @@
 namespace kubexm::http {
 
 Result<WakeupFd> WakeupFd::create() {
-    Fd bell{::eventfd(0, EFD_CLOEXEC)};
-    if (!bell) return from_errno("eventfd", "the API's wakeup");
-    return WakeupFd(std::move(bell));
+    Fd fd{::eventfd(0, EFD_CLOEXEC)};
+    if (!fd) return from_errno("eventfd", "wakeup of the API");
+    return WakeupFd(std::move(fd));
 }
 
 void WakeupFd::wait(std::span<const Fd> listeners) const {
-    std::vector<pollfd> doors{{.fd = bell_.get(), .events = POLLIN, .revents = 0}};
+    std::vector<pollfd> polled{{.fd = fd_.get(), .events = POLLIN, .revents = 0}};
     for (const Fd& listener : listeners) {
-        doors.push_back({.fd = listener.get(), .events = POLLIN, .revents = 0});
+        polled.push_back({.fd = listener.get(), .events = POLLIN, .revents = 0});
     }
-    while (::poll(doors.data(), doors.size(), -1) < 0 && errno == EINTR) {
+    while (::poll(polled.data(), polled.size(), -1) < 0 && errno == EINTR) {
     }
 }
 
-void WakeupFd::signal() { ::eventfd_write(bell_.get(), 1); }
+void WakeupFd::signal() { ::eventfd_write(fd_.get(), 1); }
 
 }  // namespace kubexm::http

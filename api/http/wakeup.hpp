@@ -7,21 +7,21 @@
 
 namespace kubexm::http {
 
-/// Where the I/O thread sleeps while nobody is connected: its own loop would wake up every ten
-/// seconds, and Drogon's timers in it every second.
+/// Lets the I/O thread sleep without connections: trantor's loop would wake up every ten seconds,
+/// and Drogon's timers every second.
 class WakeupFd {
 public:
     static Result<WakeupFd> create();
 
-    /// Returns when a client waits at one of the listening sockets, or when the bell was rung.
+    /// Returns when a client connects to a listener, or after signal().
     void wait(std::span<const Fd> listeners) const;
 
-    /// Nobody sleeps here any more. Any thread.
+    /// Ends this wait() and all later ones. Any thread.
     void signal();
 
 private:
-    explicit WakeupFd(Fd bell) : bell_(std::move(bell)) {}
-    Fd bell_;
+    explicit WakeupFd(Fd fd) : fd_(std::move(fd)) {}
+    Fd fd_;
 };
 
 }  // namespace kubexm::http

@@ -25,8 +25,8 @@ Response problem(int status, const std::string& title, const std::string& detail
     return response;
 }
 
-/// Whether one of the tags in an If-None-Match header is ours; W/ makes no difference to it.
-bool names(std::string_view if_none_match, std::string_view tag) {
+/// Whether an If-None-Match header has the tag, also as a weak one (W/).
+bool matches(std::string_view if_none_match, std::string_view tag) {
     return if_none_match == "*" || if_none_match.find(tag) != std::string_view::npos;
 }
 
@@ -35,7 +35,7 @@ Response status(const Request& request, const model::Snapshot& snapshot) {
     std::string body = status_json(snapshot);
     const std::string tag = '"' + sha256(body).substr(0, kTagDigits) + '"';
     Response response{200, kJson, {{kCacheControl, "no-cache"}, {"ETag", tag}}, ""};
-    if (names(request.if_none_match, tag)) {
+    if (matches(request.if_none_match, tag)) {
         response.status = 304;
     } else {
         response.body = std::move(body);
@@ -45,13 +45,11 @@ Response status(const Request& request, const model::Snapshot& snapshot) {
 
 Response plan(const Request&, const model::Snapshot& snapshot) {
     if (snapshot.plan) return plain(kJson, plan_json(*snapshot.plan));
-    return problem(
-        404, "No plan",
-        "there is no plan: nothing was to be changed on this host since kubexmd started; "
-        "/v1/status tells how it is");
+    return problem(404, "No plan",
+                   "no plan has run on this host since kubexmd started; see /v1/status");
 }
 
-/// A browser runs nothing that did not come from here, and shows it in nobody else's frame.
+/// The browser loads nothing from other origins, and shows the page in no frame of theirs.
 Response page(std::string_view content_type, std::string_view body) {
     auto response = plain(content_type, body);
     response.headers.emplace_back(
@@ -86,7 +84,7 @@ constexpr std::array<Route, 6> kRoutes{{{"/v1/status", status},
                                         {"/style.css", style},
                                         {"/page.js", script}}};
 
-/// Another site's name that resolves to this host must not let that site's scripts read us.
+/// Against DNS rebinding: the scripts of a site that resolves to this host must not read the API.
 bool is_local_name(std::string_view host) {
     const auto port = host.rfind(':');
     if (port != std::string_view::npos && host.back() != ']') {
@@ -100,17 +98,16 @@ bool is_local_name(std::string_view host) {
 Response routed(const Request& request, const model::Snapshot& snapshot) {
     if (request.over_tcp && !is_local_name(request.host)) {
         return problem(421, "Misdirected Request",
-                       "the Host header must be localhost, 127.0.0.1 or [::1]: open this page by "
-                       "one of these names");
+                       "Host header: expected localhost, 127.0.0.1 or [::1]; use one of these "
+                       "names");
     }
     const auto* route = std::ranges::find(kRoutes, request.path, &Route::path);
     if (route == kRoutes.end()) {
         return problem(404, "Not Found",
-                       "there is nothing at this path; there are /, /v1/status, /v1/plan and "
-                       "/healthz");
+                       "no such path; expected /, /v1/status, /v1/plan or /healthz");
     }
     if (request.method != "GET" && request.method != "HEAD") {
-        auto refused = problem(405, "Method Not Allowed", "this path can only be read: use GET");
+        auto refused = problem(405, "Method Not Allowed", "this path is read-only: use GET");
         refused.headers.emplace_back("Allow", "GET, HEAD");
         return refused;
     }

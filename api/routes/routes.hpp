@@ -9,15 +9,15 @@
 
 namespace kubexm::api {
 
-// The whole API as a pure function. api/openapi.yaml is its contract.
+// The API as a pure function; api/openapi.yaml is its contract.
 
-/// What of a request matters. Everything in it is what a stranger sent.
+/// Untrusted input.
 struct Request {
     std::string method;  // "GET"
     std::string path;    // without the query
     std::string host;    // the Host header
     std::string if_none_match;
-    bool over_tcp = true;  // else over the unix socket
+    bool over_tcp = true;  // false: over the unix socket
 };
 
 using Header = std::pair<std::string_view, std::string>;

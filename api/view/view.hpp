@@ -6,13 +6,13 @@
 
 namespace kubexm::api {
 
-// A Snapshot as the JSON of api/openapi.yaml. Members are sorted, indented, and nothing but ASCII
-// leaves here: a terminal can be shown the text as it is. Bytes that are no UTF-8 are replaced.
+// A Snapshot as the JSON of api/openapi.yaml: sorted members, indented, ASCII only, so that it is
+// safe to print on a terminal. Invalid UTF-8 is replaced.
 
 std::string status_json(const model::Snapshot& snapshot);
 std::string plan_json(const model::PlanView& plan);
 
-/// What RFC 9457 calls a problem.
+/// A problem of RFC 9457.
 std::string problem_json(int status, const std::string& title, const std::string& detail);
 
 }  // namespace kubexm::api

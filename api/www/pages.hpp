@@ -4,7 +4,7 @@
 
 namespace kubexm::api {
 
-// The files of the status page, as they stand beside this one; CMake makes their definition.
+// The files of the status page in this directory; CMake generates their definition.
 extern const std::string_view kIndexHtml;
 extern const std::string_view kStyleCss;
 extern const std::string_view kPageJs;

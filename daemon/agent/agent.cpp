@@ -1,6 +1,7 @@
 #include "daemon/agent/agent.hpp"
 
 #include "daemon/agent/facts.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::agent {
 
@@ -20,11 +21,9 @@ model::Snapshot first_snapshot(const model::HostFacts& facts, const std::string&
 }  // namespace
 
 Result<std::unique_ptr<Agent>> Agent::create(Loop& loop, Options options) {
-    auto facts = read_facts(options.host_name);
-    if (!facts) return std::unexpected(facts.error());
-    auto store = CredentialStore::open(options.state);
-    if (!store) return std::unexpected(store.error());
-    return std::unique_ptr<Agent>(new Agent(loop, std::move(options), *std::move(store), *facts));
+    const model::HostFacts facts = TRY(read_facts(options.host_name));
+    CredentialStore store = TRY(CredentialStore::open(options.state));
+    return std::unique_ptr<Agent>(new Agent(loop, std::move(options), std::move(store), facts));
 }
 
 Agent::Agent(Loop& loop, Options options, CredentialStore store, const model::HostFacts& facts)
@@ -51,9 +50,9 @@ void Agent::start() {
 }
 
 std::shared_ptr<const model::Snapshot> Agent::snapshot() {
-    if (!looking_.exchange(true)) {
+    if (!refresh_pending_.exchange(true)) {
         loop_.post([this] {
-            looking_ = false;
+            refresh_pending_ = false;
             reconciler_.refresh();
         });
     }

@@ -14,26 +14,26 @@
 
 namespace kubexm::agent {
 
-/// Everything kubexmd decides, put together. Loop thread, but for snapshot().
+/// Puts the parts of kubexmd's decisions together. Loop thread, except snapshot().
 class Agent {
 public:
     struct Options {
-        std::string program;  // "kubexmd 0.1.0", as the executor is told
+        std::string program;  // "kubexmd 0.1.0", sent to the executor
         std::string version;
         std::string executor_socket;
-        std::string state;  // our directory
+        std::string state;  // kubexmd's state directory
         std::string host_name;
         std::string namespace_;
         std::string bootstrap_kubeconfig;
-        /// Told when the executor answers, and when they do not: nothing more is waited for.
+        /// Called when the first attempt to reach the executor has succeeded or failed.
         std::function<void()> on_ready;
         StatusStore::Listener on_change;
     };
     static Result<std::unique_ptr<Agent>> create(Loop& loop, Options options);
 
     void start();
-    /// What is to be shown. Any thread. Whoever asks makes us look again, so that what is shown
-    /// next is not older than the asking.
+    /// The current status; asks the executor for a fresh observation, for the next call. Any
+    /// thread.
     std::shared_ptr<const model::Snapshot> snapshot();
 
 private:
@@ -48,7 +48,7 @@ private:
     AgentContext context_;
     Management management_;
     Reconciler reconciler_;
-    std::atomic<bool> looking_ = false;
+    std::atomic<bool> refresh_pending_ = false;
 };
 
 }  // namespace kubexm::agent

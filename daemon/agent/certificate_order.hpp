@@ -17,29 +17,31 @@
 
 namespace kubexm::agent {
 
-/// A certificate with the key that it is for.
+inline constexpr int kUnauthorized = 401;  // HTTP status
+
+/// A certificate with its private key.
 struct Credential {
     std::string certificate;  // PEM, the leaf first
     Secret key;               // PEM
 };
 
-/// Asks an API server for a client certificate and waits until somebody approves it, which a
-/// condition tells. The key is on the disk before the request is sent, and the request's name
-/// follows from the key: whoever is killed and asks again finds the same request.
+/// Requests a client certificate from an API server and waits until it is approved; a condition
+/// shows that. The key is on the disk before the request is sent, and the request's name follows
+/// from the key: after a kill the same request is found again.
 class CertificateOrder {
 public:
-    struct CertificateSpec {
-        std::string pending;  // the file of the store that keeps the key until it is issued
+    struct Spec {
+        std::string key_file;  // in the store, until the certificate is issued
         pki::Subject subject;
         std::string signer;
         std::vector<std::string> usages;
         std::function<std::string(const pki::Key&)> name;
-        std::string hint;  // for a person, where the server does not know who asks
+        std::string hint;  // for a person, when the server answers 401
         std::optional<std::chrono::seconds> lifetime;
     };
     using Done = std::move_only_function<void(Result<Credential>)>;
 
-    CertificateOrder(AgentContext& context, kube::Api& api, CertificateSpec wish, Done done);
+    CertificateOrder(AgentContext& context, kube::Api& api, Spec spec, Done done);
     CertificateOrder(const CertificateOrder&) = delete;
     CertificateOrder& operator=(const CertificateOrder&) = delete;
     ~CertificateOrder();
@@ -47,7 +49,7 @@ public:
 
 private:
     void post();
-    void await();
+    void await_approval();
     void refuse(const kube::Failure& failure);
     void on_watched(const kube::Answer<void>& answer);
     void on_request(const nlohmann::json& object);
@@ -56,7 +58,7 @@ private:
 
     AgentContext& context_;
     kube::Api& api_;
-    CertificateSpec wish_;
+    Spec spec_;
     Done done_;
     std::unique_ptr<pki::Key> key_;  // once it is on the disk
     kube::Api::Handle call_;

@@ -12,31 +12,18 @@ using model::Condition;
 using model::ConditionStatus;
 
 Condition is_true(std::string_view type, std::string message) {
-    return {.type = std::string(type),
-            .status = ConditionStatus::yes,
-            .severity = "",
-            .reason = "",
-            .message = std::move(message),
-            .since = ""};
+    return {std::string(type), ConditionStatus::yes, "", "", std::move(message), ""};
 }
 
 Condition is_false(std::string_view type, std::string_view severity, std::string_view reason,
                    std::string message) {
-    return {.type = std::string(type),
-            .status = ConditionStatus::no,
-            .severity = std::string(severity),
-            .reason = std::string(reason),
-            .message = std::move(message),
-            .since = ""};
+    return {std::string(type),   ConditionStatus::no, std::string(severity),
+            std::string(reason), std::move(message),  ""};
 }
 
 Condition is_unknown(std::string_view type, std::string_view reason, std::string message) {
-    return {.type = std::string(type),
-            .status = ConditionStatus::unknown,
-            .severity = "",
-            .reason = std::string(reason),
-            .message = std::move(message),
-            .since = ""};
+    return {std::string(type),   ConditionStatus::unknown, "",
+            std::string(reason), std::move(message),       ""};
 }
 
 bool put(std::vector<Condition>& list, Condition condition, std::string_view now) {

@@ -9,15 +9,15 @@
 
 namespace kubexm::agent {
 
-// The words of the contract with the management cluster, which its controllers and people know.
+// Conditions of the ByoHost API, which controllers of the management cluster read.
 inline constexpr std::string_view kBootstrapped = "K8sNodeBootstrapSucceeded";
 inline constexpr std::string_view kInstalled = "K8sComponentsInstallationSucceeded";
-inline constexpr std::string_view kNodeAbsent = "K8sNodeAbsent";  // a reason of both
+inline constexpr std::string_view kNodeAbsent = "K8sNodeAbsent";  // reason of both
 
-// Ours, beside them: whether what the ByoHost asks is done, or does not fit what is here.
+// Also on the ByoHost: whether its assignment is applied, or conflicts with the node on this host.
 inline constexpr std::string_view kAssignmentApplied = "AssignmentApplied";
 
-// What only this host says of itself.
+// In the local status only.
 inline constexpr std::string_view kCertificateIssued = "CertificateIssued";
 inline constexpr std::string_view kExecutorAvailable = "ExecutorAvailable";
 inline constexpr std::string_view kManagementClusterReachable = "ManagementClusterReachable";
@@ -28,8 +28,8 @@ model::Condition is_false(std::string_view type, std::string_view severity, std:
                           std::string message);
 model::Condition is_unknown(std::string_view type, std::string_view reason, std::string message);
 
-/// Puts a condition into a list sorted by type. The time of one that was there with the same status
-/// is kept: it is when the status changed. Whether the list is different now. Pure.
+/// Puts a condition into a list sorted by type; returns whether the list has changed. Keeps the
+/// time of an earlier one with the same status: it is when the status changed. Pure.
 bool put(std::vector<model::Condition>& list, model::Condition condition, std::string_view now);
 
 /// "2026-01-31T12:00:00Z"

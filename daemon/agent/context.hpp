@@ -11,15 +11,15 @@
 
 namespace kubexm::agent {
 
-/// What everybody who does something for this host needs. All of it outlives them.
+/// Shared by all activities; outlives them.
 struct AgentContext {
     Loop& loop;
-    ExecutorClient& executor;  // questions and orders
-    ExecutorClient& reports;   // plans as they are carried out: it may take minutes until one ends
+    ExecutorClient& executor;  // requests that are answered soon
+    ExecutorClient& reports;   // events of running plans: a reply may take minutes to end
     const CredentialStore& store;
     StatusStore& status;
     model::HostFacts facts;
-    std::string namespace_;  // the namespace of the ByoHost
+    std::string namespace_;  // of the ByoHost
 };
 
 }  // namespace kubexm::agent

@@ -3,63 +3,52 @@
 #include <fmt/format.h>
 
 #include "daemon/agent/conditions.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/pki/certificate.hpp"
 
 namespace kubexm::agent {
 
-namespace {
-
-kube::ClusterCredentials with(const kube::ClusterCredentials& where, Credential credential) {
-    return {.server = where.server,
-            .server_name = where.server_name,
-            .ca = where.ca,
-            .token = Secret(),
-            .certificate = std::move(credential.certificate),
-            .key = std::move(credential.key)};
-}
-
-}  // namespace
-
 Result<std::optional<kube::ClusterCredentials>> load_credentials(const CredentialStore& store,
                                                                  const std::string& name,
                                                                  std::chrono::sys_seconds now) {
-    auto kept = store.read(name);
-    if (!kept) return std::unexpected(kept.error());
-    const std::optional<Secret>& text = *kept;
+    const std::optional<Secret> text = TRY(store.read(name));
     if (!text) return std::nullopt;
-    auto access = kube::access_from_kubeconfig(text->reveal());
-    if (!access) return std::unexpected(access.error());
-    auto certificate = pki::read_certificate(access->certificate);
+    kube::ClusterCredentials credentials = TRY(kube::access_from_kubeconfig(text->reveal()));
+    auto certificate = pki::read_certificate(credentials.certificate);
     if (!certificate) return during(name, certificate.error());
     if (certificate->not_after <= now) {
-        return fail(Code::denied, fmt::format("the certificate in {} expired at {}", name,
+        return fail(Code::denied, fmt::format("{}: certificate expired at {}", name,
                                               rfc3339(certificate->not_after)));
     }
-    return *std::move(access);
+    return credentials;
 }
 
 Result<kube::ClusterCredentials> store_credentials(const CredentialStore& store,
                                                    const std::string& name,
-                                                   const kube::ClusterCredentials& where,
+                                                   const kube::ClusterCredentials& bootstrap,
                                                    Credential credential) {
-    kube::ClusterCredentials access = with(where, std::move(credential));
-    if (auto kept = store.write(name, kube::kubeconfig_of(access)); !kept) {
-        return std::unexpected(kept.error());
-    }
-    return access;
+    kube::ClusterCredentials credentials{.server = bootstrap.server,
+                                         .server_name = bootstrap.server_name,
+                                         .ca = bootstrap.ca,
+                                         .token = Secret(),
+                                         .certificate = std::move(credential.certificate),
+                                         .key = std::move(credential.key)};
+    TRY(store.write(name, kube::kubeconfig_of(credentials)));
+    return credentials;
 }
 
-kube::ClusterCredentials copy_of(const kube::ClusterCredentials& access) {
-    return {.server = access.server,
-            .server_name = access.server_name,
-            .ca = access.ca,
-            .token = Secret(std::string(access.token.reveal())),
-            .certificate = access.certificate,
-            .key = Secret(std::string(access.key.reveal()))};
+kube::ClusterCredentials copy_of(const kube::ClusterCredentials& credentials) {
+    return {.server = credentials.server,
+            .server_name = credentials.server_name,
+            .ca = credentials.ca,
+            .token = Secret(std::string(credentials.token.reveal())),
+            .certificate = credentials.certificate,
+            .key = Secret(std::string(credentials.key.reveal()))};
 }
 
-model::CertificateView view_of(const std::string& name, const kube::ClusterCredentials& access) {
-    auto read = pki::read_certificate(access.certificate);
+model::CertificateView view_of(const std::string& name,
+                               const kube::ClusterCredentials& credentials) {
+    auto read = pki::read_certificate(credentials.certificate);
     if (!read) {
         return {.name = name, .subject = "", .serial = "", .not_before = "", .not_after = ""};
     }
@@ -70,11 +59,11 @@ model::CertificateView view_of(const std::string& name, const kube::ClusterCrede
             .not_after = rfc3339(read->not_after)};
 }
 
-Secret pair_of(const kube::ClusterCredentials& access) {
-    std::string both = access.certificate;
+Secret pair_of(const kube::ClusterCredentials& credentials) {
+    std::string both = credentials.certificate;
     if (!both.ends_with('\n')) both += '\n';
-    both.reserve(both.size() + access.key.reveal().size());
-    both += access.key.reveal();
+    both.reserve(both.size() + credentials.key.reveal().size());
+    both += credentials.key.reveal();
     return Secret(std::move(both));
 }
 

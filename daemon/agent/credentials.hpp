@@ -11,26 +11,27 @@
 
 namespace kubexm::agent {
 
-// The way to a cluster with a certificate of our own, kept in the store as a kubeconfig.
+// Credentials for a cluster with a certificate of this host, stored as a kubeconfig.
 
-/// What is kept under a name. denied: its certificate has expired.
+/// Nothing: none are stored. denied: the certificate has expired.
 Result<std::optional<kube::ClusterCredentials>> load_credentials(const CredentialStore& store,
                                                                  const std::string& name,
                                                                  std::chrono::sys_seconds now);
 
-/// `where` with the credential in the place of the one it has; kept before it is returned.
+/// Stores the server of `bootstrap` with the new credential, then returns both.
 Result<kube::ClusterCredentials> store_credentials(const CredentialStore& store,
                                                    const std::string& name,
-                                                   const kube::ClusterCredentials& where,
+                                                   const kube::ClusterCredentials& bootstrap,
                                                    Credential credential);
 
-/// A second one: whoever talks to a server holds its own.
-kube::ClusterCredentials copy_of(const kube::ClusterCredentials& access);
+/// For a second connection: each holds its own.
+kube::ClusterCredentials copy_of(const kube::ClusterCredentials& credentials);
 
-/// For the Snapshot. A certificate that cannot be read is shown by its name alone.
-model::CertificateView view_of(const std::string& name, const kube::ClusterCredentials& access);
+/// For the Snapshot. An unreadable certificate is shown by its name alone.
+model::CertificateView view_of(const std::string& name,
+                               const kube::ClusterCredentials& credentials);
 
-/// Certificate and key in one text, as kubelet reads them.
-Secret pair_of(const kube::ClusterCredentials& access);
+/// Certificate and key in one PEM file, as kubelet reads them.
+Secret pair_of(const kube::ClusterCredentials& credentials);
 
 }  // namespace kubexm::agent

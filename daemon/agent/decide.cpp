@@ -13,53 +13,55 @@ namespace {
 
 constexpr std::string_view kTlsBootstrap = "tlsBootstrap";
 
-/// The machine for which something of ours is on the host, if there is one.
+/// The machine that owns objects on this host, if any.
 std::string present_owner(const ExecutorState& executor) {
     const auto ours = [](const std::string& owner) { return owner.starts_with(kOwnerPrefix); };
     const auto found = std::ranges::find_if(executor.owners, ours);
     if (found != executor.owners.end()) return *found;
-    // A plan that was interrupted before its first step has left nothing yet.
-    const bool runs = executor.last && executor.last->state == "running";
-    return runs ? executor.last->owner : "";
+    // A plan that was interrupted before its first step has no objects yet.
+    const bool is_running = executor.last && executor.last->state == "running";
+    return is_running ? executor.last->owner : "";
 }
 
-/// Nobody wants the host. What was said when it was released stays: somebody may still have to do
-/// something about it.
+/// Keeps the message of the last release, which may ask a person to delete the Node.
 Decision wait_for_machine(const model::HostRecord& host) {
-    const auto said = std::ranges::find(host.conditions, kBootstrapped, &model::Condition::type);
-    if (said != host.conditions.end() && said->reason == kNodeAbsent) {
-        return {Action::wait, "", said->reason, said->message};
+    const auto reported =
+        std::ranges::find(host.conditions, kBootstrapped, &model::Condition::type);
+    if (reported != host.conditions.end() && reported->reason == kNodeAbsent) {
+        return {Action::wait, "", reported->reason, reported->message};
     }
-    return {Action::wait, "", "WaitingForMachineRefToBeAssigned", "no cluster wants this host"};
+    return {Action::wait, "", "WaitingForMachineRefToBeAssigned",
+            "the host is not assigned to a cluster"};
 }
 
 Decision hold(const std::string& owner, std::string message) {
     return {Action::hold, owner, "ManualDecisionRequired", std::move(message)};
 }
 
-bool is_made(const std::string& owner, const ExecutorState& executor) {
+bool is_joined(const std::string& owner, const ExecutorState& executor) {
     return executor.has(owner) && executor.last && executor.last->owner == owner &&
            executor.last->state == "done";
 }
 
-/// A node does not need its secret any more, and runs on whatever else is asked.
-Decision keep(const model::HostRecord& host, const std::string& owner) {
+/// A joined node does not need its bootstrap secret any more.
+Decision maintain(const model::HostRecord& host, const std::string& owner) {
     if (host.join_mode == kTlsBootstrap) return {Action::maintain, owner, "", ""};
-    return hold(owner, fmt::format("the host was joined by {}, but its ByoHost asks for joinMode "
-                                   "\"{}\" now: the node stays as it is until it is released",
-                                   kTlsBootstrap, printable(host.join_mode)));
+    return hold(owner,
+                fmt::format("ByoHost asks for joinMode \"{1}\", but this host was joined by {0}; "
+                            "the node stays as it is until it is released",
+                            kTlsBootstrap, printable(host.join_mode)));
 }
 
-/// There is a machine, and no node is here, or a part of one.
-Decision make(const model::HostRecord& host, const std::string& owner) {
+/// The host is assigned, and its join is not complete.
+Decision join(const model::HostRecord& host, const std::string& owner) {
     if (!host.bootstrap_secret) {
         return {Action::wait, owner, "BootstrapDataSecretUnavailable",
-                "the host is assigned; its bootstrap secret is not named yet"};
+                "the host is assigned; the ByoHost names no bootstrap secret yet"};
     }
     if (host.join_mode != kTlsBootstrap) {
         return {Action::refuse, owner, "JoinModeNotAvailable",
                 fmt::format(
-                    "joinMode {} is not available yet, only {}: nothing is done on the host",
+                    "joinMode {} is not supported yet, expected {}; the host is not changed",
                     host.join_mode.empty() ? "kubeadm" : printable(host.join_mode), kTlsBootstrap)};
     }
     return {Action::join, owner, "", ""};
@@ -87,19 +89,18 @@ Decision decide(const model::HostRecord& host, const ExecutorState& executor) {
         if (present.empty()) return wait_for_machine(host);
         return hold(
             present,
-            fmt::format("the host is a node for {}, but its ByoHost names no machine and "
-                        "nobody asked for a release: the node stays as it is. Annotate the "
-                        "ByoHost with byoh.infrastructure.cluster.x-k8s.io/unregistering to "
-                        "release it",
+            fmt::format("ByoHost names no machine and asks for no release, but this host is a "
+                        "node of {}; the node stays as it is. To release it, annotate the "
+                        "ByoHost with byoh.infrastructure.cluster.x-k8s.io/unregistering",
                         present));
     }
-    const std::string wanted = owner_of(*host.machine);
-    if (is_made(wanted, executor)) return keep(host, wanted);
-    if (present.empty() || present == wanted) return make(host, wanted);
+    const std::string desired = owner_of(*host.machine);
+    if (is_joined(desired, executor)) return maintain(host, desired);
+    if (present.empty() || present == desired) return join(host, desired);
     return hold(present,
-                fmt::format("the host is a node for {}, but its ByoHost names machine {} with "
-                            "uid {}: the node stays as it is until it is released",
-                            present, host.machine->name, host.machine->uid));
+                fmt::format("ByoHost names machine {} with uid {}, but this host is a node of {}; "
+                            "the node stays as it is until it is released",
+                            host.machine->name, host.machine->uid, present));
 }
 
 }  // namespace kubexm::agent

@@ -12,11 +12,11 @@
 
 namespace kubexm::agent {
 
-/// What the executor says is on this host.
+/// What the executor has on this host.
 struct ExecutorState {
-    std::vector<std::string> owners;        // for whom something is there
-    std::optional<wire::PlanSummary> last;  // the newest plan for a machine
-    std::string running_plan;               // anybody's
+    std::vector<std::string> owners;        // of objects on the host
+    std::optional<wire::PlanSummary> last;  // the newest plan of a machine
+    std::string running_plan;               // of any owner
 
     bool has(const std::string& owner) const;
     bool operator==(const ExecutorState&) const = default;
@@ -24,30 +24,29 @@ struct ExecutorState {
 
 enum class Action {
     ignore,    // paused
-    wait,      // nothing to do until the management cluster says more
-    refuse,    // what it asks cannot be done here, and nothing is done
-    hold,      // what it says does not fit what is here: nothing is changed, a person is asked
-    join,      // make or finish the node
-    maintain,  // the node is made: look after it
-    release,   // give everything back
+    wait,      // for the management cluster
+    refuse,    // the assignment is not possible on this host; change nothing
+    hold,      // the assignment conflicts with the node on this host; change nothing
+    join,      // start or complete the join
+    maintain,  // joined: monitor the Node
+    release,   // undo everything
 };
 
-/// What to do, for whom, and why, in the words of the contract.
 struct Decision {
-    Action move = Action::wait;
-    std::string owner;   // of what is joined, maintained or released
-    std::string reason;  // of the condition that says so; empty where there is none to set
+    Action action = Action::wait;
+    std::string owner;   // of the node that is joined, maintained or released
+    std::string reason;  // of the condition to set; empty: none
     std::string message;
 
     bool operator==(const Decision&) const = default;
 };
 
-/// Owners of ours begin like this; others' plans on this host are none of our business.
+/// Of the owners that kubexmd manages; plans of other owners are left alone.
 inline constexpr std::string_view kOwnerPrefix = "machine-";
 std::string owner_of(const model::Reference& machine);
 
-/// Pure. Destroys on an explicit order only: a machine reference that vanished or changed is not
-/// one.
+/// Pure. Releases on an explicit order only: a machine reference that disappeared or changed is
+/// none.
 Decision decide(const model::HostRecord& host, const ExecutorState& executor);
 
 }  // namespace kubexm::agent

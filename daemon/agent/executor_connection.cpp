@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
-#include <algorithm>
+#include "daemon/base/try.hpp"
 
 namespace kubexm::agent {
 
@@ -11,11 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds kFirstRetry = 500ms;
-constexpr std::chrono::milliseconds kSlowestRetry = 60s;
-constexpr auto kGreetingDeadline = 20s;  // systemd may have to start them first
+constexpr auto kHelloDeadline = 20s;  // systemd may have to start the executor first
 
-wire::Channel::Deadline at_once() { return std::chrono::steady_clock::now(); }
+wire::Channel::Deadline no_wait() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
@@ -25,64 +23,58 @@ ExecutorConnection::ExecutorConnection(Loop& loop, std::string socket, std::stri
       socket_(std::move(socket)),
       program_(std::move(program)),
       listener_(std::move(listener)),
-      delay_(kFirstRetry) {}
+      backoff_(500ms, 60s) {}
 
 void ExecutorConnection::start() {
-    if (auto connected = connect(); !connected) lose(connected.error());
+    if (auto connected = connect(); !connected) disconnect(connected.error());
 }
 
 Result<> ExecutorConnection::check_peer(const wire::Channel& channel) const {
-    auto peer = channel.peer();
-    if (!peer) return std::unexpected(peer.error());
-    if (peer->uid == 0) return {};
-    return fail(Code::denied,
-                fmt::format("{} belongs to a process of user {}, not to the executor of root",
-                            socket_, peer->uid));
+    const wire::Peer peer = TRY(channel.peer());
+    if (peer.uid == 0) return {};
+    return fail(Code::denied, fmt::format("{}: expected a process of root, found one of user {}",
+                                          socket_, peer.uid));
 }
 
 Result<> ExecutorConnection::connect() {
-    auto channel = wire::Channel::connect(socket_);
-    if (!channel) return std::unexpected(channel.error());
-    if (auto good = check_peer(*channel); !good) return good;
-    auto source = loop_.on_io(channel->fd(), EPOLLIN, [this](std::uint32_t) { on_readable(); });
-    if (!source) return std::unexpected(source.error());
-    auto deadline = loop_.after(kGreetingDeadline, [this] {
-        lose({Code::timeout, fmt::format("{}: the executor does not greet back", socket_)});
-    });
-    if (!deadline) return std::unexpected(deadline.error());
-    channel_ = *std::move(channel);
-    source_ = *std::move(source);
-    timer_ = *std::move(deadline);
-    return ask(wire::Hello{wire::kProtocol, program_});
+    wire::Channel channel = TRY(wire::Channel::connect(socket_));
+    TRY(check_peer(channel));
+    auto source = TRY(loop_.on_io(channel.fd(), EPOLLIN, [this](std::uint32_t) { on_readable(); }));
+    timer_ = TRY(loop_.after(kHelloDeadline, [this] {
+        disconnect({Code::timeout, fmt::format("{}: no Hello from the executor", socket_)});
+    }));
+    channel_ = std::move(channel);
+    source_ = std::move(source);
+    return send(wire::Hello{wire::kProtocol, program_});
 }
 
-Result<> ExecutorConnection::ask(const wire::Request& request, std::span<const int> descriptors) {
-    if (!channel_) return fail(Code::unavailable, socket_ + ": there is no connection");
-    return channel_->send(pack(request), descriptors, at_once());
+Result<> ExecutorConnection::send(const wire::Request& request, std::span<const int> descriptors) {
+    if (!channel_) return fail(Code::unavailable, socket_ + ": not connected");
+    return channel_->send(pack(request), descriptors, no_wait());
 }
 
 void ExecutorConnection::on_readable() {
     if (!channel_) return;
-    auto frame = channel_->receive(at_once());
+    auto frame = channel_->receive(no_wait());
     if (!frame && frame.error().code == Code::timeout) return;
-    if (!frame) return lose(frame.error());
+    if (!frame) return disconnect(frame.error());
     auto reply = wire::unpack_reply(frame->text);
-    if (!reply) return lose(reply.error());
-    hear(*reply);
+    if (!reply) return disconnect(reply.error());
+    receive(*reply);
 }
 
-void ExecutorConnection::hear(const wire::Reply& reply) {
+void ExecutorConnection::receive(const wire::Reply& reply) {
     if (greeted_) return listener_.on_reply(reply);
     if (const auto* refused = std::get_if<wire::Refused>(&reply)) {
-        return lose({Code::denied, refused->what});
+        return disconnect({Code::denied, refused->what});
     }
     greeted_ = true;
     timer_.reset();
-    delay_ = kFirstRetry;
+    backoff_.reset();
     listener_.on_change({});
 }
 
-void ExecutorConnection::lose(const Error& why) {
+void ExecutorConnection::disconnect(const Error& why) {
     source_.reset();
     channel_.reset();
     greeted_ = false;
@@ -91,9 +83,8 @@ void ExecutorConnection::lose(const Error& why) {
 }
 
 void ExecutorConnection::retry_later() {
-    auto timer = loop_.after(delay_, [this] { start(); });
+    auto timer = loop_.after(backoff_.next(/*jitter=*/0), [this] { start(); });
     if (timer) timer_ = *std::move(timer);
-    delay_ = std::min(2 * delay_, kSlowestRetry);
 }
 
 }  // namespace kubexm::agent

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "daemon/base/backoff.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/executor/wire/channel.hpp"
 #include "daemon/executor/wire/messages.hpp"
@@ -13,31 +13,31 @@
 
 namespace kubexm::agent {
 
-/// kubexmd's connection to the executor: made, greeted, and made again after it broke, less and
-/// less often. Only a process of root is taken for the executor. Loop thread.
+/// kubexmd's connection to the executor. Reconnects with back-off. The peer must be a process of
+/// root. Loop thread.
 class ExecutorConnection {
 public:
     struct Listener {
-        /// The executor answers, or why not. Told at every change.
+        /// Connected, or why not.
         std::function<void(const Result<>&)> on_change;
-        /// Everything the executor says besides their greeting.
+        /// Every reply after the Hello.
         std::function<void(const wire::Reply&)> on_reply;
     };
 
-    /// `program` is what we call ourselves: "kubexmd 0.1.0".
+    /// `program`: "kubexmd 0.1.0".
     ExecutorConnection(Loop& loop, std::string socket, std::string program, Listener listener);
 
-    /// Connects now, and by itself from then on.
+    /// Connects now, and again whenever the connection is lost.
     void start();
-    /// unavailable: there is no connection at the moment.
-    Result<> ask(const wire::Request& request, std::span<const int> descriptors = {});
+    /// unavailable: not connected.
+    Result<> send(const wire::Request& request, std::span<const int> descriptors = {});
 
 private:
     Result<> connect();
     Result<> check_peer(const wire::Channel& channel) const;
     void on_readable();
-    void hear(const wire::Reply& reply);
-    void lose(const Error& why);
+    void receive(const wire::Reply& reply);
+    void disconnect(const Error& why);
     void retry_later();
 
     Loop& loop_;
@@ -46,8 +46,8 @@ private:
     Listener listener_;
     std::optional<wire::Channel> channel_;
     Loop::Handle source_;
-    Loop::Handle timer_;  // until the greeting: its deadline; without a connection: the next try
-    std::chrono::milliseconds delay_;
+    Loop::Handle timer_;  // deadline of the Hello, or the next try
+    Backoff backoff_;
     bool greeted_ = false;
 };
 

@@ -7,26 +7,28 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <fstream>
-#include <iterator>
 #include <sstream>
+
+#include "daemon/base/grammar.hpp"
+#include "daemon/base/io.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::agent {
 
 namespace {
 
+/// Empty where the file cannot be read.
 std::string read_text(const char* path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
+    constexpr std::size_t kMaxBytes = std::size_t{64} * 1024;
+    return read_file(path, kMaxBytes).value_or("");
 }
 
 std::string first_line(const char* path) {
-    std::string text = read_text(path);
+    const std::string text = read_text(path);
     return text.substr(0, text.find('\n'));
 }
 
-/// As Go names them, which is what the management cluster compares with.
+/// Go's name, which the management cluster compares with.
 std::string architecture_of(std::string_view machine) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNames{
         {{"x86_64", "amd64"}, {"aarch64", "arm64"}, {"ppc64le", "ppc64le"}, {"s390x", "s390x"}}};
@@ -36,26 +38,14 @@ std::string architecture_of(std::string_view machine) {
     return std::string(machine);
 }
 
-bool is_host_name(std::string_view name) {
-    const auto plain = [](unsigned char c) {
-        return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '-' || c == '.';
-    };
-    return !name.empty() && name.size() <= 63 && std::ranges::all_of(name, plain) &&
-           std::isalnum(static_cast<unsigned char>(name.front())) != 0 &&
-           std::isalnum(static_cast<unsigned char>(name.back())) != 0;
-}
-
-Result<std::string> host_name(const std::string& configured) {
-    struct utsname kernel{};
-    if (::uname(&kernel) != 0) return from_errno("uname", "this host");
-    std::string name = configured.empty() ? kernel.nodename : configured;
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (is_host_name(name)) return name;
-    return fail(
-        Code::invalid,
-        fmt::format("the host is called \"{:.64}\"; expected at most 63 letters, digits, - and "
-                    ".: set host.name in kubexmd.yaml",
-                    name));
+Result<std::string> host_name(std::string name) {
+    for (char& c : name) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    if (is_node_name(name)) return name;
+    return fail(Code::invalid, fmt::format("host name \"{:.64}\": expected {}; set host.name in "
+                                           "kubexmd.yaml",
+                                           name, kNodeName.words));
 }
 
 }  // namespace
@@ -88,15 +78,14 @@ std::string default_interface_of(std::string_view routes) {
 }
 
 Result<model::HostFacts> read_facts(const std::string& name) {
-    auto called = host_name(name);
-    if (!called) return std::unexpected(called.error());
     struct utsname kernel{};
     struct sysinfo memory{};
     if (::uname(&kernel) != 0 || ::sysinfo(&memory) != 0) return from_errno("sysinfo", "this host");
+    std::string valid_name = TRY(host_name(name.empty() ? kernel.nodename : name));
     std::string release = read_text("/etc/os-release");
     if (release.empty()) release = read_text("/usr/lib/os-release");
     return model::HostFacts{
-        .name = *std::move(called),
+        .name = std::move(valid_name),
         .os_image = os_image_of(release),
         .architecture = architecture_of(kernel.machine),
         .machine_id = first_line("/etc/machine-id"),

@@ -8,16 +8,15 @@
 
 namespace kubexm::agent {
 
-/// What is to be known of this host without any privilege. `name`: what it is called in the
-/// management cluster; empty: its host name, in lower case as Kubernetes wants it. invalid: that is
-/// no name that Kubernetes takes.
+/// Facts of this host that need no privilege. `name`: of the ByoHost and the Node; empty: the host
+/// name, in lower case. invalid: not a node name.
 Result<model::HostFacts> read_facts(const std::string& name);
 
 /// All interfaces with their addresses, in the kernel's order.
 std::vector<model::Interface> read_interfaces();
 
-/// PRETTY_NAME of an os-release file as the provider wants it: without quotes and " LTS"; "Unknown"
-/// where there is none. Pure.
+/// PRETTY_NAME of an os-release file as the BYOH provider writes it: without quotes and " LTS";
+/// "Unknown" where it is missing. Pure.
 std::string os_image_of(std::string_view os_release);
 
 /// The interface of the IPv4 default route in the text of /proc/net/route, or nothing. Pure.

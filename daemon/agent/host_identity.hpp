@@ -11,33 +11,33 @@
 
 namespace kubexm::agent {
 
-/// Who this host is in the management cluster: a certificate that is kept, or asked for with the
-/// bootstrap kubeconfig and for as long as it takes.
+/// This host's identity in the management cluster: the stored certificate, or one requested with
+/// the bootstrap kubeconfig. Retries for ever.
 class HostIdentity {
 public:
     struct Options {
         std::string host;                  // becomes CN=byoh:host:<host>
-        std::string bootstrap_kubeconfig;  // path of the file; may be missing
+        std::string bootstrap_kubeconfig;  // path; empty or absent: none
     };
     struct Listener {
-        std::function<void(kube::ClusterCredentials)> on_access;
-        /// not_found: neither a certificate nor a bootstrap kubeconfig. Others are tried again.
-        std::function<void(const Error&)> on_trouble;
+        std::function<void(kube::ClusterCredentials)> on_credentials;
+        /// not_found: neither a certificate nor a bootstrap kubeconfig. Other errors are retried.
+        std::function<void(const Error&)> on_error;
     };
     HostIdentity(AgentContext& context, Options options, Listener listener);
 
     void start();
-    /// The certificate is refused: a new one, with the bootstrap kubeconfig.
+    /// The server refused the certificate: request a new one with the bootstrap kubeconfig.
     void renew();
-    /// The certificate is good: no other is asked for, even if it was refused before.
-    void settle();
+    /// The server accepted the certificate: stop a renewal, if one runs.
+    void confirm();
 
 private:
-    Result<kube::ClusterCredentials> bootstrap_access() const;
+    Result<kube::ClusterCredentials> read_bootstrap() const;
     void enrol();
     void order();
     void on_certificate(Result<Credential> credential);
-    void try_again(const Error& why);
+    void retry_later(const Error& why);
 
     AgentContext& context_;
     Options options_;
@@ -45,7 +45,7 @@ private:
     kube::ClusterCredentials bootstrap_;
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<CertificateOrder> order_;
-    bool is_refused_ = false;  // what is kept
+    bool is_refused_ = false;  // the stored certificate
     Loop::Handle retry_;
     Backoff backoff_;
 };

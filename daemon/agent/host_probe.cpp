@@ -4,8 +4,8 @@ namespace kubexm::agent {
 
 namespace {
 
-/// Root's own plans come between ours; so many of them would only have a node looked at once more.
-constexpr std::uint32_t kPlansToLookAt = 50;
+/// Plans of root come between those of machines.
+constexpr std::uint32_t kHistoryLimit = 50;
 
 }  // namespace
 
@@ -14,18 +14,19 @@ void HostProbe::start(Done done) {
         wire::Observe{}, {},
         lifetime_.guard([this, done = std::move(done)](const Result<wire::Reply>& reply) {
             if (!reply) return done(std::unexpected(reply.error()));
-            if (const auto* seen = std::get_if<wire::Observation>(&*reply)) {
-                on_observation(*seen);
+            if (const auto* observed = std::get_if<wire::Observation>(&*reply)) {
+                on_observation(*observed);
                 ask_for_last_plan(done);
             }
         }));
 }
 
-void HostProbe::on_observation(const wire::Observation& seen) {
-    state_ = {.owners = seen.owners, .last = std::nullopt, .running_plan = seen.running_plan};
+void HostProbe::on_observation(const wire::Observation& observed) {
+    state_ = {
+        .owners = observed.owners, .last = std::nullopt, .running_plan = observed.running_plan};
     context_.status.change([&](model::Snapshot& now) {
         now.units.clear();
-        for (const wire::ObservedUnit& unit : seen.units) {
+        for (const wire::ObservedUnit& unit : observed.units) {
             now.units.push_back({unit.name, unit.active, unit.enablement});
         }
     });
@@ -33,7 +34,7 @@ void HostProbe::on_observation(const wire::Observation& seen) {
 
 void HostProbe::ask_for_last_plan(Done done) {
     context_.executor.ask(
-        wire::History{kPlansToLookAt}, {},
+        wire::History{kHistoryLimit}, {},
         lifetime_.guard([this, done = std::move(done)](const Result<wire::Reply>& reply) {
             if (!reply) return done(std::unexpected(reply.error()));
             if (const auto* plan = std::get_if<wire::PlanSummary>(&*reply)) {
@@ -43,7 +44,7 @@ void HostProbe::ask_for_last_plan(Done done) {
         }));
 }
 
-/// They come newest first.
+/// The newest comes first.
 void HostProbe::on_plan(const wire::PlanSummary& plan) {
     if (!state_.last && plan.owner.starts_with(kOwnerPrefix)) state_.last = plan;
 }

@@ -9,8 +9,7 @@
 
 namespace kubexm::agent {
 
-/// What the executor says is on this host, asked anew: for decisions, and for whoever looks at the
-/// Snapshot.
+/// Asks the executor what is on this host; shows the units in the Snapshot.
 class HostProbe {
 public:
     using Done = std::function<void(const Result<ExecutorState>&)>;
@@ -19,7 +18,7 @@ public:
     void start(Done done);
 
 private:
-    void on_observation(const wire::Observation& seen);
+    void on_observation(const wire::Observation& observed);
     void ask_for_last_plan(Done done);
     void on_plan(const wire::PlanSummary& plan);
 

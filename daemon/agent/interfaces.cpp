@@ -7,18 +7,17 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <span>
 
 #include "daemon/agent/facts.hpp"
+#include "daemon/base/io.hpp"
 
 namespace kubexm::agent {
 
 namespace {
 
-/// What a socket address of a known family holds.
+/// A copy: the list gives no alignment for the family's own type.
 template <typename Socket>
 Socket as(const sockaddr* address) {
     Socket value{};
@@ -27,7 +26,7 @@ Socket as(const sockaddr* address) {
 }
 
 template <typename Address>
-std::string in_network(int family, const Address& address, const Address& mask) {
+std::string with_prefix(int family, const Address& address, const Address& mask) {
     std::array<char, INET6_ADDRSTRLEN> text{};
     ::inet_ntop(family, &address, text.data(), text.size());
     int bits = 0;
@@ -44,7 +43,7 @@ std::string mac_of(const ifaddrs& entry) {
     return fmt::format("{:02x}", fmt::join(std::span(link.sll_addr).first(kMac), ":"));
 }
 
-void take(model::Interface& link, const ifaddrs& entry) {
+void add(model::Interface& link, const ifaddrs& entry) {
     link.up = (entry.ifa_flags & IFF_UP) != 0;
     if (entry.ifa_addr == nullptr) return;
     switch (entry.ifa_addr->sa_family) {
@@ -52,23 +51,23 @@ void take(model::Interface& link, const ifaddrs& entry) {
             link.mac = mac_of(entry);
             break;
         case AF_INET:
-            link.addresses.push_back(in_network(AF_INET, as<sockaddr_in>(entry.ifa_addr).sin_addr,
-                                                as<sockaddr_in>(entry.ifa_netmask).sin_addr));
+            link.addresses.push_back(with_prefix(AF_INET, as<sockaddr_in>(entry.ifa_addr).sin_addr,
+                                                 as<sockaddr_in>(entry.ifa_netmask).sin_addr));
             break;
         case AF_INET6:
-            link.addresses.push_back(in_network(AF_INET6,
-                                                as<sockaddr_in6>(entry.ifa_addr).sin6_addr,
-                                                as<sockaddr_in6>(entry.ifa_netmask).sin6_addr));
+            link.addresses.push_back(with_prefix(AF_INET6,
+                                                 as<sockaddr_in6>(entry.ifa_addr).sin6_addr,
+                                                 as<sockaddr_in6>(entry.ifa_netmask).sin6_addr));
             break;
         default:
             break;
     }
 }
 
-/// Not /proc/net: for a process that sees only its own entries of /proc this one is there.
+/// In /proc/self: with ProtectProc=invisible there is no /proc/net.
 std::string default_interface() {
-    std::ifstream file("/proc/self/net/route");
-    return default_interface_of(std::string(std::istreambuf_iterator<char>(file), {}));
+    constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
+    return default_interface_of(read_file("/proc/self/net/route", kMaxBytes).value_or(""));
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ std::vector<model::Interface> read_interfaces() {
     ifaddrs* first = nullptr;
     if (::getifaddrs(&first) != 0) return {};
     const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(first, &::freeifaddrs);
-    const std::string way_out = default_interface();
+    const std::string default_name = default_interface();
     std::vector<model::Interface> found;
     for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
         auto link = std::ranges::find(found, entry->ifa_name, &model::Interface::name);
@@ -86,9 +85,9 @@ std::vector<model::Interface> read_interfaces() {
                                        .mac = "",
                                        .addresses = {},
                                        .up = false,
-                                       .is_default = way_out == entry->ifa_name});
+                                       .is_default = default_name == entry->ifa_name});
         }
-        take(*link, *entry);
+        add(*link, *entry);
     }
     return found;
 }

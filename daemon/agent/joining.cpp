@@ -10,7 +10,9 @@
 
 #include "daemon/agent/credentials.hpp"
 #include "daemon/base/digest.hpp"
+#include "daemon/base/io.hpp"
 #include "daemon/base/log.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/kube/bootstrap_secret.hpp"
 #include "daemon/pki/certificate.hpp"
 #include "daemon/plan/join.hpp"
@@ -19,33 +21,29 @@ namespace kubexm::agent {
 
 namespace {
 
-/// Bytes on their way to the executor, which read them from a descriptor: in no file, in no
+/// A descriptor from which the executor reads the bytes: a secret must not be in a file or in a
 /// message.
 Result<Fd> in_memory(std::string_view bytes) {
+    constexpr std::string_view kName = "content of a plan";
     Fd file(::memfd_create("kubexm", MFD_CLOEXEC));
-    if (!file) return from_errno("memfd_create", "content of a plan");
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-        if (written < 0) return from_errno("write", "content of a plan");
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    if (::lseek(file.get(), 0, SEEK_SET) != 0) return from_errno("seek", "content of a plan");
+    if (!file) return from_errno("memfd_create", kName);
+    TRY(write_all(file.get(), bytes, kName));
+    if (::lseek(file.get(), 0, SEEK_SET) != 0) return from_errno("seek", kName);
     return file;
 }
 
-std::optional<std::string> name_of_certificate(const kube::ClusterCredentials& access) {
-    if (access.server_name.empty()) return std::nullopt;
-    return access.server_name;
+std::optional<std::string> if_set(const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    return text;
 }
 
-/// What the host cannot mend itself, with whom to ask.
-Error about(const model::Reference& secret, Error error) {
+Error with_advice(const model::Reference& secret, Error error) {
     if (error.code == Code::not_found) {
-        error.what += ". The bootstrap provider makes it: look at the Machine's bootstrap object";
+        error.what += ". The bootstrap provider creates it: check the Machine's bootstrap object";
     }
     if (error.code == Code::denied) {
-        error.what += fmt::format(". Somebody has to allow this host to get secrets in {}",
-                                  secret.namespace_);
+        error.what +=
+            fmt::format(". Allow this host to get secrets in namespace {}", secret.namespace_);
     }
     return error;
 }
@@ -62,9 +60,10 @@ Result<std::uint32_t> minor_of(const std::string& version) {
     if (version.starts_with(kMajor) && read.ec == std::errc()) return minor;
     return fail(
         Code::invalid,
-        fmt::format("the ByoHost's annotation k8sversion is \"{:.32}\"; expected a version such "
-                    "as v1.34.1: set spec.version of the Machine",
-                    version));
+        fmt::format(
+            "annotation k8sversion of the ByoHost: expected a version such as v1.34.1, found "
+            "\"{:.32}\"; set spec.version of the Machine",
+            version));
 }
 
 Joining::Joining(AgentContext& context, kube::Api& management, std::string management_ca,
@@ -80,8 +79,8 @@ Joining::Joining(AgentContext& context, kube::Api& management, std::string manag
 void Joining::start() {
     if (!host_.bootstrap_secret) {
         return finish(fail(Code::not_found,
-                           "the ByoHost names no bootstrap secret any more, with which the node's "
-                           "certificate could be asked for"));
+                           "ByoHost names no bootstrap secret: expected one, to request the "
+                           "node's certificate"));
     }
     call_ = management_.get(
         kube::secret_path(secret_.namespace_, secret_.name),
@@ -89,7 +88,7 @@ void Joining::start() {
 }
 
 void Joining::on_secret(kube::Answer<nlohmann::json> secret) {
-    if (!secret) return finish(std::unexpected(about(secret_, secret.error().error)));
+    if (!secret) return finish(std::unexpected(with_advice(secret_, secret.error().error)));
     auto material =
         kube::material_from_secret(*std::move(secret), management_.server(), management_ca_);
     if (!material) {
@@ -104,39 +103,37 @@ void Joining::on_secret(kube::Answer<nlohmann::json> secret) {
         if (now.assignment) now.assignment->server = material->access.server;
     });
     credential_ = std::make_unique<NodeCredential>(
-        context_, owner_,
-        [this](Result<kube::ClusterCredentials> access) { on_credential(std::move(access)); });
+        context_, owner_, [this](const Result<kube::ClusterCredentials>& credentials) {
+            on_credential(credentials);
+        });
     credential_->start(std::move(material->access));
 }
 
-void Joining::on_credential(Result<kube::ClusterCredentials> access) {
-    auto done = access ? hand_over(*access) : std::unexpected(access.error());
-    if (!done) finish(done);
+void Joining::on_credential(const Result<kube::ClusterCredentials>& credentials) {
+    auto submitted = credentials ? submit_plan(*credentials) : std::unexpected(credentials.error());
+    if (!submitted) finish(submitted);
 }
 
-Result<> Joining::hand_over(const kube::ClusterCredentials& access) {
-    auto minor = minor_of(host_.version);
-    if (!minor) return std::unexpected(minor.error());
-    auto certificate = pki::read_certificate(access.certificate);
-    if (!certificate) return std::unexpected(certificate.error());
-    const Secret pair = pair_of(access);
+Result<> Joining::submit_plan(const kube::ClusterCredentials& credentials) {
+    const std::uint32_t minor = TRY(minor_of(host_.version));
+    const auto certificate = TRY(pki::read_certificate(credentials.certificate));
+    const Secret pair = pair_of(credentials);
     const model::NodeJoin join{.owner = owner_,
                                .node_name = context_.facts.name,
                                .provider_id = provider_id_of(context_.facts.name),
-                               .server = access.server,
-                               .server_name = name_of_certificate(access),
-                               .minor = *minor,
-                               .ca_digest = sha256(access.ca),
+                               .server = credentials.server,
+                               .server_name = if_set(credentials.server_name),
+                               .minor = minor,
+                               .ca_digest = sha256(credentials.ca),
                                .certificate_digest = sha256(pair.reveal()),
-                               .certificate_serial = certificate->serial,
+                               .certificate_serial = certificate.serial,
                                .kubelet = settings_,
                                .labels = host_.labels,
                                .taints = host_.taints};
     std::vector<Fd> contents;
-    for (const std::string_view bytes : {std::string_view(access.ca), pair.reveal()}) {
-        auto file = in_memory(bytes);
-        if (!file) return std::unexpected(file.error());
-        contents.push_back(*std::move(file));
+    for (const std::string_view bytes : {std::string_view(credentials.ca), pair.reveal()}) {
+        Fd file = TRY(in_memory(bytes));
+        contents.push_back(std::move(file));
     }
     run_ = std::make_unique<PlanRun>(context_, [this](const Result<>& end) { finish(end); });
     run_->apply(plan::make_join(join, new_plan_id("join")),
@@ -145,7 +142,7 @@ Result<> Joining::hand_over(const kube::ClusterCredentials& access) {
 }
 
 void Joining::finish(Result<> outcome) {
-    context_.loop.post(lifetime_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
+    lifetime_.finish(context_.loop, done_, std::move(outcome));
 }
 
 }  // namespace kubexm::agent

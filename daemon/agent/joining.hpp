@@ -13,20 +13,20 @@
 
 namespace kubexm::agent {
 
-/// The way of an assignment to a running kubelet: its secret, the node's certificate, the plan.
-/// Whether the Node is what it should be is seen by others.
+/// Joins this host to its cluster: reads the bootstrap secret, gets the node's certificate, runs
+/// the join plan. NodeMonitor then watches the Node.
 class Joining {
 public:
     using Done = std::move_only_function<void(Result<>)>;
-    /// `management_ca` is for a cluster that manages itself and whose secret lacks the CA.
+    /// `management_ca` is used for a self-managed cluster whose secret has no CA.
     Joining(AgentContext& context, kube::Api& management, std::string management_ca,
             model::HostRecord host, std::string owner, Done done);
     void start();
 
 private:
     void on_secret(kube::Answer<nlohmann::json> secret);
-    void on_credential(Result<kube::ClusterCredentials> access);
-    Result<> hand_over(const kube::ClusterCredentials& access);
+    void on_credential(const Result<kube::ClusterCredentials>& credentials);
+    Result<> submit_plan(const kube::ClusterCredentials& credentials);
     void finish(Result<> outcome);
 
     AgentContext& context_;
@@ -46,7 +46,7 @@ private:
 /// "byoh://h1"
 std::string provider_id_of(const std::string& host);
 
-/// 34 of "v1.34.1". invalid: says where the version comes from.
+/// 34 for "v1.34.1".
 Result<std::uint32_t> minor_of(const std::string& version);
 
 }  // namespace kubexm::agent

@@ -11,35 +11,30 @@
 
 namespace kubexm::agent {
 
-namespace {
-
-constexpr int kUnauthorized = 401;
-
-}  // namespace
-
 Management::Management(AgentContext& context, std::string bootstrap_kubeconfig, Listener listener)
     : context_(context),
       listener_(std::move(listener)),
-      identity_(context, {context.facts.name, std::move(bootstrap_kubeconfig)},
-                {[this](kube::ClusterCredentials access) { on_access(std::move(access)); },
-                 [this](const Error& error) { say(error); }}) {}
+      identity_(
+          context, {context.facts.name, std::move(bootstrap_kubeconfig)},
+          {[this](kube::ClusterCredentials credentials) { on_credentials(std::move(credentials)); },
+           [this](const Error& error) { report(error); }}) {}
 
-void Management::on_access(kube::ClusterCredentials access) {
+void Management::on_credentials(kube::ClusterCredentials credentials) {
     context_.status.change([&](model::Snapshot& now) {
         now.phase = model::Phase::enrolling;
         std::erase_if(now.certificates, [](const auto& each) { return each.name == "management"; });
-        now.certificates.insert(now.certificates.begin(), view_of("management", access));
+        now.certificates.insert(now.certificates.begin(), view_of("management", credentials));
     });
-    ca_ = access.ca;
-    auto api = kube::Api::create(context_.loop, std::move(access));
-    if (!api) return say(api.error());
+    ca_ = credentials.ca;
+    auto api = kube::Api::create(context_.loop, std::move(credentials));
+    if (!api) return report(api.error());
     listener_.on_lost();
     watch_.reset();
     api_ = *std::move(api);
     registration_ = std::make_unique<Registration>(
         context_.loop, *api_, context_.namespace_, context_.facts,
         Registration::Listener{[this] { on_registered(); },
-                               [this](const kube::Failure& failure) { on_trouble(failure); }});
+                               [this](const kube::Failure& failure) { on_failure(failure); }});
     registration_->start();
 }
 
@@ -50,8 +45,8 @@ void Management::on_registered() {
         context_.loop, *api_, kube::hosts_path(context_.namespace_), context_.facts.name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_object(object); },
                               [this](const kube::Answer<void>& answer) {
-                                  if (!answer) return on_trouble(answer.error());
-                                  identity_.settle();
+                                  if (!answer) return on_failure(answer.error());
+                                  identity_.confirm();
                                   context_.status.set(
                                       is_true(kManagementClusterReachable, api_->server()));
                               }});
@@ -60,26 +55,26 @@ void Management::on_registered() {
 
 void Management::on_object(const nlohmann::json& object) {
     if (object.is_null()) {
-        log::warning(fmt::format("there is no ByoHost {}/{} any more: it is registered anew",
+        log::warning(fmt::format("ByoHost {}/{} was deleted; registering it again",
                                  context_.namespace_, context_.facts.name));
-        return registration_->again();
+        return registration_->restart();
     }
     context_.status.set(is_true(kManagementClusterReachable, api_->server()));
     listener_.on_host(kube::host_from_json(object));
 }
 
-void Management::on_trouble(const kube::Failure& failure) {
-    say(failure.error);
+void Management::on_failure(const kube::Failure& failure) {
+    report(failure.error);
     if (failure.status != kUnauthorized) return;
-    // From outside of the callbacks of what is dropped.
+    // Posted: a renewal destroys the object whose callback this is.
     context_.loop.post([this] { identity_.renew(); });
 }
 
-void Management::say(const Error& trouble) {
-    log::warning("management cluster: " + trouble.what);
+void Management::report(const Error& error) {
+    log::warning("management cluster: " + error.what);
     context_.status.set(is_false(kManagementClusterReachable, "Warning",
-                                 trouble.code == Code::not_found ? "NotConfigured" : "NoAnswer",
-                                 trouble.what));
+                                 error.code == Code::not_found ? "NotConfigured" : "NoAnswer",
+                                 error.what));
 }
 
 }  // namespace kubexm::agent

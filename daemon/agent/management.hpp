@@ -13,28 +13,27 @@
 
 namespace kubexm::agent {
 
-/// This host's place in the management cluster: its identity there, its ByoHost, and what that
-/// says, as it changes.
+/// This host in the management cluster: its identity, its ByoHost, and every version of it.
 class Management {
 public:
     struct Listener {
         std::function<void(const model::HostRecord&)> on_host;
-        /// api() is about to be another one.
+        /// api() is about to be replaced.
         std::function<void()> on_lost;
     };
     Management(AgentContext& context, std::string bootstrap_kubeconfig, Listener listener);
 
     void start() { identity_.start(); }
-    /// There is one once a host was told.
+    /// Valid after the first on_host.
     kube::Api& api() { return *api_; }
     const std::string& ca() const { return ca_; }
 
 private:
-    void on_access(kube::ClusterCredentials access);
+    void on_credentials(kube::ClusterCredentials credentials);
     void on_registered();
     void on_object(const nlohmann::json& object);
-    void on_trouble(const kube::Failure& failure);
-    void say(const Error& trouble);
+    void on_failure(const kube::Failure& failure);
+    void report(const Error& error);
 
     AgentContext& context_;
     Listener listener_;

@@ -12,8 +12,8 @@
 
 namespace kubexm::agent {
 
-/// The certificate of the node: kept from an earlier try, or asked for with the bootstrap
-/// credentials; in either case tried on the API server before anything is built on it.
+/// The node's certificate: stored by an earlier try, or requested with the bootstrap credentials.
+/// Tested with the API server before it is used.
 class NodeCredential {
 public:
     using Done = std::move_only_function<void(Result<kube::ClusterCredentials>)>;
@@ -21,22 +21,22 @@ public:
 
     void start(kube::ClusterCredentials bootstrap);
 
-    /// Where it is kept for an owner.
+    /// The file of an owner in the store.
     static std::string file_of(const std::string& owner) { return owner + ".kubeconfig"; }
 
 private:
     void order();
     void on_certificate(Result<Credential> credential);
-    void prove(kube::ClusterCredentials access);
-    void on_proof(const kube::Answer<nlohmann::json>& node);
+    void test(kube::ClusterCredentials credentials);
+    void on_tested(const kube::Answer<nlohmann::json>& node);
     void finish(Result<kube::ClusterCredentials> outcome);
 
     AgentContext& context_;
     std::string owner_;
     Done done_;
     kube::ClusterCredentials bootstrap_;
-    bool is_kept_ = false;  // what is proved is from an earlier try
-    std::optional<kube::ClusterCredentials> access_;
+    bool is_stored_ = false;  // the tested certificate is from an earlier try
+    std::optional<kube::ClusterCredentials> credentials_;
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<CertificateOrder> order_;
     kube::Api::Handle call_;

@@ -12,18 +12,18 @@
 
 namespace kubexm::agent {
 
-/// Watches the Node with the node's own certificate, for as long as the host is one.
+/// Watches this host's Node with the node's own certificate.
 class NodeMonitor {
 public:
     struct Listener {
-        /// The Node as it is now: ours and Ready, or why not.
+        /// The Node where it is valid and Ready, else why it is not.
         std::function<void(const Result<model::NodeRecord>&)> on_node;
-        /// Nobody tells how it is.
-        std::function<void(const Error&)> on_silence;
+        /// The API server does not answer: the state of the Node is unknown.
+        std::function<void(const Error&)> on_unreachable;
     };
     NodeMonitor(AgentContext& context, std::string owner, Listener listener);
 
-    /// not_found: no certificate is kept for the owner.
+    /// not_found: no certificate is stored for the owner.
     Result<> start();
 
 private:
@@ -36,7 +36,7 @@ private:
     std::unique_ptr<kube::Watch> watch_;
 };
 
-/// Whether a Node is this host's, with the provider ID it was given, and Ready. Pure.
+/// Whether a Node has this host's machine-id and provider ID, and is Ready. Pure.
 Result<> verify(const model::NodeRecord& node, const model::HostFacts& facts);
 
 }  // namespace kubexm::agent

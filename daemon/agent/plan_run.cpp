@@ -10,12 +10,12 @@ namespace kubexm::agent {
 
 namespace {
 
-constexpr std::size_t kMostSteps = 1000;  // an undo has as many as the ledger has entries
+constexpr std::size_t kMaxSteps = 1000;  // an undo has as many as the ledger has entries
 
 Result<> outcome_of(const wire::PlanSummary& plan) {
     if (plan.state == "done" || plan.state == "undone") return {};
     if (plan.state == "cancelled") {
-        return fail(Code::cancelled, fmt::format("plan {} was stopped", plan.plan_id));
+        return fail(Code::cancelled, fmt::format("plan {} was cancelled", plan.plan_id));
     }
     return fail(Code::unavailable, fmt::format("plan {}: {}", plan.plan_id,
                                                plan.error.empty() ? plan.state : plan.error));
@@ -23,9 +23,9 @@ Result<> outcome_of(const wire::PlanSummary& plan) {
 
 }  // namespace
 
-std::string new_plan_id(std::string_view what) {
+std::string new_plan_id(std::string_view prefix) {
     std::random_device random;
-    return fmt::format("{}-{:08x}{:08x}", what, random(), random());
+    return fmt::format("{}-{:08x}{:08x}", prefix, random(), random());
 }
 
 model::PlanView view_of(const model::Plan& plan) {
@@ -43,8 +43,8 @@ model::PlanView view_of(const model::Plan& plan) {
     return view;
 }
 
-void take(model::PlanView& view, const wire::StepEvent& event) {
-    if (event.index >= kMostSteps) return;
+void apply_event(model::PlanView& view, const wire::StepEvent& event) {
+    if (event.index >= kMaxSteps) return;
     if (event.index >= view.steps.size()) {
         view.steps.resize(event.index + 1, {.type = "",
                                             .target = "",
@@ -66,7 +66,7 @@ PlanRun::PlanRun(AgentContext& context, Done done) : context_(context), done_(st
 void PlanRun::apply(const model::Plan& plan, std::vector<std::string> digests,
                     std::vector<Fd> contents) {
     context_.status.change([&](model::Snapshot& now) { now.plan = view_of(plan); });
-    hand_over(wire::Apply{plan, std::move(digests), /*replace=*/false}, std::move(contents));
+    submit(wire::Apply{plan, std::move(digests), /*replace=*/false}, std::move(contents));
 }
 
 void PlanRun::undo(const std::string& owner) {
@@ -75,10 +75,10 @@ void PlanRun::undo(const std::string& owner) {
         now.plan =
             model::PlanView{.id = id, .hash = "", .state = "proposed", .error = "", .steps = {}};
     });
-    hand_over(wire::Undo{id, owner}, {});
+    submit(wire::Undo{id, owner}, {});
 }
 
-void PlanRun::hand_over(wire::Request request, std::vector<Fd> contents) {
+void PlanRun::submit(wire::Request request, std::vector<Fd> contents) {
     context_.executor.ask(std::move(request), std::move(contents),
                           lifetime_.guard([this](const Result<wire::Reply>& reply) {
                               if (!reply) return on_refused(reply.error());
@@ -89,7 +89,7 @@ void PlanRun::hand_over(wire::Request request, std::vector<Fd> contents) {
                           }));
 }
 
-/// Where the connection ended instead, they may have it: then it is found by the next look.
+/// After a lost connection the executor may have the plan: the next observation finds it.
 void PlanRun::on_refused(const Error& error) {
     if (error.code != Code::unavailable) {
         context_.status.change([&](model::Snapshot& now) {
@@ -118,7 +118,7 @@ void PlanRun::follow(const std::string& id) {
 void PlanRun::on_report(const wire::Reply& reply) {
     if (const auto* event = std::get_if<wire::StepEvent>(&reply)) {
         context_.status.change([&](model::Snapshot& now) {
-            if (now.plan) take(*now.plan, *event);
+            if (now.plan) apply_event(*now.plan, *event);
         });
     }
     if (const auto* summary = std::get_if<wire::PlanSummary>(&reply)) {
@@ -133,9 +133,8 @@ void PlanRun::on_report(const wire::Reply& reply) {
     }
 }
 
-/// Told from outside of our own callbacks: whoever is told may drop us.
 void PlanRun::finish(Result<> outcome) {
-    context_.loop.post(lifetime_.guard([this, outcome = std::move(outcome)] { done_(outcome); }));
+    lifetime_.finish(context_.loop, done_, std::move(outcome));
 }
 
 }  // namespace kubexm::agent

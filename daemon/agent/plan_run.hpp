@@ -11,22 +11,22 @@
 
 namespace kubexm::agent {
 
-/// One plan in the executor, from the order to its end, shown on the status as it goes.
+/// Runs one plan in the executor and shows its progress in the Snapshot.
 class PlanRun {
 public:
-    /// Where the plan came to the end that was meant; else why it did not.
+    /// Success where the plan is done or undone.
     using Done = std::move_only_function<void(Result<>)>;
 
     PlanRun(AgentContext& context, Done done);
 
-    /// The plan is shown before it is handed over.
+    /// `contents` are descriptors of the bytes that `digests` name.
     void apply(const model::Plan& plan, std::vector<std::string> digests, std::vector<Fd> contents);
     void undo(const std::string& owner);
-    /// One that the executor carries out already.
+    /// Follows a plan that runs already.
     void follow(const std::string& id);
 
 private:
-    void hand_over(wire::Request request, std::vector<Fd> contents);
+    void submit(wire::Request request, std::vector<Fd> contents);
     void on_refused(const Error& error);
     void on_report(const wire::Reply& reply);
     void finish(Result<> outcome);
@@ -36,13 +36,13 @@ private:
     LifetimeGuard lifetime_;
 };
 
-/// The plan as the Snapshot shows it before anything has happened. Pure.
+/// A plan that has not started. Pure.
 model::PlanView view_of(const model::Plan& plan);
 
-/// An event of a step in its place; steps of an undo become known as they happen. Pure.
-void take(model::PlanView& view, const wire::StepEvent& event);
+/// Updates a step; an undo's steps are added as their events arrive. Pure.
+void apply_event(model::PlanView& view, const wire::StepEvent& event);
 
-/// "join-6f1c…", new for ever.
-std::string new_plan_id(std::string_view what);
+/// "join-" and 16 random digits.
+std::string new_plan_id(std::string_view prefix);
 
 }  // namespace kubexm::agent

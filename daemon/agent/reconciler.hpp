@@ -16,53 +16,53 @@
 
 namespace kubexm::agent {
 
-/// Brings this host to where its ByoHost wants it: looks, decides, and lets one activity at a time
-/// do it. Everything is decided again from what is there whenever something changed or failed.
+/// Brings this host to the state its ByoHost asks for: observes, decides, and runs one activity at
+/// a time. Decides again from a fresh observation whenever something has changed, ended or failed.
 class Reconciler {
 public:
     Reconciler(AgentContext& context, Management& management);
 
     void on_host(const model::HostRecord& host);
-    /// Before the way to the management cluster changes. A host is told again on the new one.
+    /// Before management.api() is replaced; on_host follows.
     void on_management_lost();
-    void on_executor(const Result<>& answer);
-    /// Somebody looks: what the executor sees is asked for anew.
+    void on_executor(const Result<>& connected);
+    /// A client reads the status: observe the host for it.
     void refresh();
 
 private:
-    void look();
-    void look_later(const Error& why);
-    void on_glance(const Result<ExecutorState>& state);
+    void observe();
+    void observe_later(const Error& why);
+    void on_refreshed(const Result<ExecutorState>& state);
     bool is_busy() const;
     void decide_again();
     void stop();
     void begin(const Decision& decision);
     void join(const std::string& owner);
     void follow(const std::string& plan);
-    void tend(const std::string& owner);
+    void monitor(const std::string& owner);
     void release(const std::string& owner);
     void on_node(const Result<model::NodeRecord>& node);
-    void on_released(const Result<std::string>& about_node);
+    void on_released(const Result<std::string>& message);
     void fail_activity(const Error& error);
     void retry_later();
     void show(const Decision& decision);
-    void show_hold(const Decision& decision);
+    void report_hold(const Decision& decision);
 
     AgentContext& context_;
     Management& management_;
     Reporter reporter_;
-    HostProbe look_;
-    HostProbe glance_;  // for those who look, beside the one that decisions wait for
-    bool glancing_ = false;
+    HostProbe probe_;
+    HostProbe refresh_probe_;  // apart from the one that decisions wait for
+    bool is_refreshing_ = false;
     std::optional<model::HostRecord> host_;
     std::optional<ExecutorState> executor_;
     std::optional<Decision> current_;
-    std::unique_ptr<PlanRun> follow_;
+    std::unique_ptr<PlanRun> followed_;
     std::unique_ptr<Joining> joining_;
-    std::unique_ptr<NodeMonitor> tending_;
+    std::unique_ptr<NodeMonitor> monitor_;
     std::unique_ptr<Releasing> releasing_;
-    Loop::Handle retry_;       // of what failed
-    Loop::Handle look_again_;  // where a look was refused
+    Loop::Handle retry_;          // of a failed activity
+    Loop::Handle observe_again_;  // after a failed observation
     Backoff backoff_;
 };
 

@@ -10,27 +10,26 @@
 
 namespace kubexm::agent {
 
-/// Makes the ByoHost of this host where there is none, and brings what it says of the host up to
-/// date. Tried again for as long as it takes.
+/// Creates this host's ByoHost where it is missing, and updates the facts in it. Retries for ever.
 class Registration {
 public:
     struct Listener {
         std::function<void()> on_done;
-        std::function<void(const kube::Failure&)> on_trouble;
+        std::function<void(const kube::Failure&)> on_failure;
     };
     Registration(Loop& loop, kube::Api& api, std::string host_namespace, model::HostFacts facts,
                  Listener listener);
     void start();
-    /// Somebody has deleted it: not at once, and slower every time.
-    void again();
+    /// The ByoHost was deleted: create it again, with back-off.
+    void restart();
 
 private:
     using Answer = kube::Answer<nlohmann::json>;
     void create();
     void update();
     void report_facts();
-    /// `next` where the answer is good, else everything again later.
-    void go_on(const Answer& answer, void (Registration::*next)());
+    /// `next` after a success, else start() again later.
+    void proceed(const Answer& answer, void (Registration::*next)());
     void finish() { listener_.on_done(); }
 
     Loop& loop_;

@@ -11,22 +11,21 @@
 
 namespace kubexm::agent {
 
-/// Gives the host back: undo from the ledger, then the Node object where the node may delete it;
-/// else that Node is at least not Ready any more.
-/// The ByoHost is freed by others, after this, and the node's credentials are kept until then: who
-/// is killed before does all of it again, and can tell again what became of the Node.
+/// Releases the host: undoes the ledger of the owner, then deletes the Node, or marks it not Ready
+/// where this host is not permitted to. The Reconciler then frees the ByoHost and only after that
+/// removes the node's credentials: after a kill everything can be repeated.
 class Releasing {
 public:
-    /// What became of the Node object, in words for the ByoHost's condition.
+    /// A message for the ByoHost's condition where the Node remains, else empty.
     using Done = std::move_only_function<void(Result<std::string>)>;
     Releasing(AgentContext& context, std::string owner, Done done);
     void start();
 
 private:
     void on_undone(const Result<>& outcome);
-    void look_for_node();
+    void find_node();
     void delete_node(const nlohmann::json& object);
-    void leave_node(const nlohmann::json& object, const std::string& why);
+    void mark_not_ready(const nlohmann::json& object, const std::string& why);
     void finish(Result<std::string> outcome);
 
     AgentContext& context_;

@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Whether the host says all of it already.
-bool says(const model::HostRecord& host, const std::vector<model::Condition>& ours) {
+/// Whether the ByoHost has these conditions already.
+bool has_all(const model::HostRecord& host, const std::vector<model::Condition>& ours) {
     return std::ranges::all_of(ours, [&](model::Condition own) {
         const auto there = std::ranges::find(host.conditions, own.type, &model::Condition::type);
         if (there == host.conditions.end()) return false;
@@ -44,27 +44,27 @@ void Reporter::forget_host() {
     writing_ = false;
 }
 
-void Reporter::note(const model::Condition& condition) {
+void Reporter::record(const model::Condition& condition) {
     put(ours_, condition, rfc3339(std::chrono::system_clock::now()));
     context_.status.set(condition);
 }
 
 void Reporter::set(const model::Condition& condition) {
-    note(condition);
+    record(condition);
     write();
 }
 
-void Reporter::mend(std::string_view condition_type) {
-    const auto denies = [&](const model::Condition& each) {
+void Reporter::resolve(std::string_view condition_type) {
+    const auto is_open = [&](const model::Condition& each) {
         return each.type == condition_type && each.status != model::ConditionStatus::yes;
     };
-    const bool said = std::ranges::any_of(ours_, denies) ||
-                      (host_ && std::ranges::any_of(host_->conditions, denies));
-    if (said) set(is_true(condition_type, ""));
+    const bool is_reported = std::ranges::any_of(ours_, is_open) ||
+                             (host_ && std::ranges::any_of(host_->conditions, is_open));
+    if (is_reported) set(is_true(condition_type, ""));
 }
 
 void Reporter::write() {
-    if (api_ == nullptr || !host_ || writing_ || host_->paused || says(*host_, ours_)) return;
+    if (api_ == nullptr || !host_ || writing_ || host_->paused || has_all(*host_, ours_)) return;
     writing_ = true;
     retry_.reset();
     call_ = api_->merge_patch(kube::host_status_path(context_.namespace_, context_.facts.name),
@@ -79,16 +79,15 @@ void Reporter::on_written(const Answer& answer, const std::string& version,
     if (answer) {
         host_ = kube::host_from_json(*answer);
         backoff_.reset();
-        if (ours_ != sent) write();  // what was set meanwhile
+        if (ours_ != sent) write();  // set during the write
         return;
     }
-    // Somebody was faster: the watch brings their version, and with it the next try. Or has
-    // already.
+    // The watch brings the newer version, and with it the next try; or has brought it already.
     if (answer.error().error.code == Code::conflict) {
         if (host_ && host_->resource_version != version) write();
         return;
     }
-    log::warning("conditions not reported: " + answer.error().error.what);
+    log::warning("cannot write conditions to the ByoHost: " + answer.error().error.what);
     auto timer = context_.loop.after(backoff_.next(), [this] { write(); });
     if (timer) retry_ = *std::move(timer);
 }
@@ -96,7 +95,7 @@ void Reporter::on_written(const Answer& answer, const std::string& version,
 void Reporter::free_host(const std::vector<model::Condition>& conditions,
                          std::function<void(bool)> done) {
     if (api_ == nullptr || !host_) return done(false);
-    for (const model::Condition& condition : conditions) note(condition);
+    for (const model::Condition& condition : conditions) record(condition);
     writing_ = true;
     call_ = api_->merge_patch(
         kube::host_status_path(context_.namespace_, context_.facts.name),
@@ -108,7 +107,7 @@ void Reporter::on_status_freed(const Answer& answer, std::function<void(bool)> d
     crash_point("release.status-freed");
     writing_ = false;
     if (!answer) {
-        log::warning("the host is not freed yet: " + answer.error().error.what);
+        log::warning("cannot free the ByoHost yet: " + answer.error().error.what);
         return done(false);
     }
     writing_ = true;
@@ -117,7 +116,7 @@ void Reporter::on_status_freed(const Answer& answer, std::function<void(bool)> d
         kube::released_patch(kube::host_from_json(*answer)),
         [this, done = std::move(done)](const Answer& freed) {
             writing_ = false;
-            if (!freed) log::warning("the host is not freed yet: " + freed.error().error.what);
+            if (!freed) log::warning("cannot free the ByoHost yet: " + freed.error().error.what);
             done(freed.has_value());
         });
 }

@@ -11,22 +11,22 @@
 
 namespace kubexm::agent {
 
-/// Brings the conditions of the contract into the ByoHost, and frees it. Writes only what differs,
-/// only to the version that was read, and again when somebody was faster.
+/// Writes conditions to the ByoHost, and frees it. Writes only differences, with the
+/// resourceVersion that was read, and again after a conflict.
 class Reporter {
 public:
     explicit Reporter(AgentContext& context);
 
-    /// The newest version of the host, and the way to it.
+    /// The newest version of the ByoHost, and the API to write to.
     void on_host(kube::Api& api, const model::HostRecord& host);
-    /// The way to it is no more.
+    /// The API is about to be destroyed.
     void forget_host();
-    /// Set in the Snapshot at once, in the ByoHost as soon as that works.
+    /// Sets a condition in the Snapshot at once, in the ByoHost as soon as possible.
     void set(const model::Condition& condition);
-    /// Takes back what was said not to be so, if it was, also by the process before this one.
-    void mend(std::string_view condition_type);
-    /// The host is free, as `conditions` say: in the two patches of the contract. `done` tells
-    /// whether both are through; where somebody was faster, they are not.
+    /// Sets a condition to True where it was reported otherwise, also by an earlier process.
+    void resolve(std::string_view condition_type);
+    /// Frees the ByoHost with the two patches of its API. `done` gets false where one of them
+    /// failed, also after a conflict.
     void free_host(const std::vector<model::Condition>& conditions, std::function<void(bool)> done);
 
 private:
@@ -35,7 +35,7 @@ private:
     void on_written(const Answer& answer, const std::string& version,
                     const std::vector<model::Condition>& sent);
     void on_status_freed(const Answer& answer, std::function<void(bool)> done);
-    void note(const model::Condition& condition);
+    void record(const model::Condition& condition);
 
     AgentContext& context_;
     kube::Api* api_ = nullptr;

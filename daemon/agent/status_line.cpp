@@ -10,7 +10,7 @@ namespace kubexm::agent {
 
 namespace {
 
-std::string about_host(const model::Snapshot& snapshot) {
+std::string host_text(const model::Snapshot& snapshot) {
     const std::string cluster = snapshot.assignment ? snapshot.assignment->cluster : "a cluster";
     switch (snapshot.phase) {
         case model::Phase::unconfigured:
@@ -18,35 +18,35 @@ std::string about_host(const model::Snapshot& snapshot) {
         case model::Phase::enrolling:
             return "Enrolling with the management cluster.";
         case model::Phase::waiting:
-            return "Registered; no cluster wants this host.";
+            return "Registered; not assigned to a cluster.";
         case model::Phase::joining:
             return fmt::format("Joining {}.", cluster);
         case model::Phase::joined:
-            return fmt::format("A node of {}.", cluster);
+            return fmt::format("Node of {}.", cluster);
         case model::Phase::releasing:
-            return "Giving the host back.";
+            return "Releasing the host.";
         case model::Phase::failed:
-            return "Cannot go on: kubexmctl status tells why.";
+            return "Failed: see kubexmctl status.";
         case model::Phase::held:
-            return "Held for a person to decide: kubexmctl status tells why.";
+            return "Manual decision required: see kubexmctl status.";
         case model::Phase::paused:
             return "Paused.";
     }
     return "";
 }
 
-std::string about_executor(const model::Snapshot& snapshot) {
+std::string executor_text(const model::Snapshot& snapshot) {
     const auto& all = snapshot.conditions;
     const auto executor = std::ranges::find(all, kExecutorAvailable, &model::Condition::type);
     if (executor == all.end()) return "";
-    if (executor->status == model::ConditionStatus::yes) return " The executor answers.";
-    return " The executor does not answer: " + executor->message;
+    if (executor->status == model::ConditionStatus::yes) return " Executor available.";
+    return " Executor not available: " + executor->message;
 }
 
 }  // namespace
 
 std::string status_line(const model::Snapshot& snapshot) {
-    return about_host(snapshot) + about_executor(snapshot);
+    return host_text(snapshot) + executor_text(snapshot);
 }
 
 }  // namespace kubexm::agent

@@ -6,7 +6,7 @@
 
 namespace kubexm::agent {
 
-/// The Snapshot in a line, for `systemctl status`. Pure.
+/// The Snapshot in one line, for `systemctl status`. Pure.
 std::string status_line(const model::Snapshot& snapshot);
 
 }  // namespace kubexm::agent

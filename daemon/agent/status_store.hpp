@@ -8,18 +8,18 @@
 
 namespace kubexm::agent {
 
-/// Where the one Snapshot hangs. The loop's thread changes it; any thread reads it, and keeps what
-/// it read for as long as it likes.
+/// Holds the current Snapshot. Changed by the loop's thread; any thread may read it, and keep the
+/// version it read.
 class StatusStore {
 public:
     using Listener = std::function<void(const model::Snapshot&)>;
-    /// `on_change` is told on the loop's thread.
+    /// `on_change` is called on the loop's thread.
     StatusStore(model::Snapshot first, Listener on_change);
 
     std::shared_ptr<const model::Snapshot> read() const;
-    /// Swaps in a changed copy.
+    /// Replaces the Snapshot by a changed copy.
     void change(const std::function<void(model::Snapshot&)>& change);
-    /// Sets one condition; its time is kept where its status stays.
+    /// Keeps the time of a condition whose status stays.
     void set(model::Condition condition);
     void drop(std::string_view condition_type);
 

@@ -10,6 +10,7 @@
 
 #include "daemon/base/json.hpp"
 #include "daemon/base/text.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::cli {
 
@@ -30,8 +31,8 @@ struct Answer {
     std::string body;
 };
 
-/// Takes bytes as long as they are not too many; else curl gives up.
-std::size_t take(const char* bytes, std::size_t, std::size_t count, void* to) {
+/// Returning 0 makes curl fail.
+std::size_t append_bounded(const char* bytes, std::size_t, std::size_t count, void* to) {
     auto& body = *static_cast<std::string*>(to);
     if (body.size() + count > kLimits.max_bytes) return 0;
     body.append(bytes, count);
@@ -42,30 +43,31 @@ std::unexpected<Error> explain(CURL* curl, CURLcode code, const std::string& soc
     long number = 0;
     curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &number);
     if (code == CURLE_COULDNT_CONNECT && (number == EACCES || number == EPERM)) {
-        return fail(Code::denied, fmt::format("{} may be asked by root and by the group "
-                                              "kubexm-read: use sudo, or join the group",
+        return fail(Code::denied, fmt::format("{}: only root and group kubexm-read have access; "
+                                              "use sudo, or join the group",
                                               socket));
     }
     if (code == CURLE_COULDNT_CONNECT) {
-        return fail(Code::unavailable,
-                    fmt::format("kubexmd does not answer at {}: systemctl start kubexmd", socket));
+        return fail(
+            Code::unavailable,
+            fmt::format("{}: kubexmd does not listen; run systemctl start kubexmd", socket));
     }
     return fail(Code::unavailable,
-                fmt::format("asking kubexmd at {}: {}; journalctl -u kubexmd may tell more", socket,
-                            curl_easy_strerror(code)));
+                fmt::format("{}: no valid answer from kubexmd: {}; see journalctl -u kubexmd",
+                            socket, curl_easy_strerror(code)));
 }
 
 Result<Answer> fetch(const std::string& socket, const std::string& path) {
     const Curl curl(curl_easy_init(), &curl_easy_cleanup);
-    if (!curl) return fail(Code::exhausted, "no memory for an HTTP client");
+    if (!curl) return fail(Code::exhausted, "curl: out of memory");
     Answer answer;
     const std::string url = "http://localhost" + path;
     curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl.get(), CURLOPT_UNIX_SOCKET_PATH, socket.c_str());
-    curl_easy_setopt(curl.get(), CURLOPT_PROXY, "");  // whatever the environment says
+    curl_easy_setopt(curl.get(), CURLOPT_PROXY, "");  // not that of the environment
     curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT, kDeadlineSeconds);
     curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, append_bounded);
     curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &answer.body);
     if (const auto code = curl_easy_perform(curl.get()); code != CURLE_OK) {
         return explain(curl.get(), code, socket);
@@ -74,22 +76,20 @@ Result<Answer> fetch(const std::string& socket, const std::string& path) {
     return answer;
 }
 
-/// What a problem+json tells a person.
 std::string detail_of(const json& problem) {
     const auto found = problem.is_object() ? problem.find("detail") : problem.end();
     const auto* text = found == problem.end() ? nullptr : found->get_ptr<const json::string_t*>();
-    return text == nullptr ? "no reason was given" : printable(*text);
+    return text == nullptr ? "kubexmd gave no reason" : printable(*text);
 }
 
 }  // namespace
 
 Result<json> ask_api(const std::string& socket, const std::string& path) {
-    auto answer = fetch(socket, path);
-    if (!answer) return std::unexpected(answer.error());
-    auto document = parse_json(answer->body, kLimits);
-    if (!document) return during("what kubexmd answered", document.error());
-    if (answer->status == kOk) return document;
-    const auto code = answer->status == kNotFound ? Code::not_found : Code::internal;
+    const Answer answer = TRY(fetch(socket, path));
+    auto document = parse_json(answer.body, kLimits);
+    if (!document) return during("answer of kubexmd", document.error());
+    if (answer.status == kOk) return document;
+    const auto code = answer.status == kNotFound ? Code::not_found : Code::internal;
     return fail(code, detail_of(*document));
 }
 

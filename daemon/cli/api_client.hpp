@@ -7,8 +7,8 @@
 
 namespace kubexm::cli {
 
-/// What kubexmd answers at a path of its API, over its unix socket. unavailable: it does not run.
-/// denied: this user may not ask it. not_found: it says why.
+/// The answer of kubexmd's API over its unix socket. unavailable: kubexmd does not run. denied: no
+/// permission for the socket. not_found: status 404.
 Result<nlohmann::json> ask_api(const std::string& socket, const std::string& path);
 
 }  // namespace kubexm::cli

@@ -10,13 +10,14 @@
 
 namespace kubexm::cli {
 
-/// A conversation with the executor. Every reply has a deadline.
+/// A connection to the executor. Every reply has a deadline.
 class Client {
 public:
-    /// Connects and exchanges hellos. denied: not allowed to speak. invalid: another protocol.
+    /// Connects and exchanges Hellos. denied: not permitted, or the peer is not root. invalid:
+    /// another protocol.
     static Result<Client> connect(const std::string& socket);
 
-    /// Asks, and @EXECUTOR@ every reply to `each` until that returns false. A refusal is an error.
+    /// Passes every reply to `each` until that returns false. A refusal is an error.
     using Each = std::function<bool(const wire::Reply&)>;
     Result<> ask(const wire::Request& request, std::span<const int> descriptors, const Each& each);
 

@@ -8,30 +8,30 @@
 
 namespace kubexm::cli {
 
-// What kubexmctl does with the executor; each prints to standard output and returns an exit code.
+// Commands to the executor; each prints to standard output and returns an exit code.
 
-/// What a plan in a file would change, as text with diffs; nothing is changed.
+/// Shows what a plan would change; changes nothing.
 enum class Output { text, json, diff };
 Result<int> preview(const std::string& socket, const std::string& plan_file, Output output);
 
-/// Carries out a plan and shows its steps as they happen. `contents` are files that hold what the
-/// plan names by digest. 1: it did not come to its end.
+/// Runs a plan and shows its steps. `contents` are files with the content that the plan names by
+/// digest. 1: the plan is not done.
 Result<int> apply(const std::string& socket, const std::string& plan_file,
                   const std::vector<std::string>& contents, bool replace);
 
-/// Shows the steps of a plan as they happen, or as they happened.
+/// Shows the steps of a plan to its end.
 Result<int> follow(const std::string& socket, const std::string& plan_id);
 
-/// Lets a running plan stop at its next step.
+/// Stops a running plan before its next step.
 Result<int> cancel(const std::string& socket, const std::string& plan_id);
 
-/// Takes back everything that is on the host for an owner.
+/// Undoes everything on the host that belongs to an owner.
 Result<int> undo(const std::string& socket, const std::string& owner);
 
 /// The last plans, newest first.
 Result<int> history(const std::string& socket, unsigned limit);
 
-/// What is in the journal; with a decision, what is in it then.
+/// Shows the journal, after a decision the result of it. 1: the journal is damaged.
 Result<int> journal(const std::string& socket, wire::JournalAction action);
 
 /// Units and owners, as JSON.

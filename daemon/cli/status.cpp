@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "daemon/base/try.hpp"
 #include "daemon/cli/api_client.hpp"
 #include "daemon/cli/status_text.hpp"
 
@@ -15,13 +16,12 @@ using nlohmann::json;
 
 Result<int> show(const std::string& socket, const char* path, Form form,
                  std::string (*as_text)(const json&)) {
-    auto document = ask_api(socket, path);
-    if (!document) return std::unexpected(document.error());
-    // Byte for byte what api/view writes, and nothing that a terminal obeys whoever wrote it.
+    const json document = TRY(ask_api(socket, path));
+    // The same bytes as api/view: ASCII, so that a terminal obeys none of them.
     const auto as_json = [&] {
-        return document->dump(2, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace) + "\n";
+        return document.dump(2, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace) + "\n";
     };
-    fmt::print("{}", form == Form::json ? as_json() : as_text(*document));
+    fmt::print("{}", form == Form::json ? as_json() : as_text(document));
     return 0;
 }
 

@@ -30,7 +30,7 @@ double number(const json& object, const char* name) {
     return value.is_number() ? value.get<double>() : 0;
 }
 
-/// "a: b: c" of those that are not empty.
+/// "a: b: c" without empty parts.
 std::string joined(std::initializer_list<std::string> parts) {
     std::string all;
     for (const std::string& part : parts) {
@@ -59,9 +59,9 @@ std::string assignment_line(const json& assignment) {
                                           server.empty() ? "" : " at " + server));
 }
 
-bool is_behind_us(const json& step) {
+bool is_finished(const json& step) {
     const std::string state = word(step, "state");
-    return state == "done" || state == "skipped" || state == "undone";
+    return state == "done" || state == "skipped";
 }
 
 std::string plan_line(const json& plan) {
@@ -70,7 +70,7 @@ std::string plan_line(const json& plan) {
     return line("plan",
                 fmt::format("{} {}, {} of {} steps done", word(plan, "id"),
                             joined({word(plan, "state"), word(plan, "error")}),
-                            std::count_if(steps.begin(), steps.end(), is_behind_us), steps.size()));
+                            std::count_if(steps.begin(), steps.end(), is_finished), steps.size()));
 }
 
 }  // namespace

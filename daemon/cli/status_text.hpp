@@ -5,8 +5,8 @@
 
 namespace kubexm::cli {
 
-// Documents of api/openapi.yaml as a person reads them. A member that is missing or is something
-// else is shown as nothing; whatever text is in them, none of it is obeyed by a terminal.
+// Documents of api/openapi.yaml as text. A missing member or one of another type is shown as empty;
+// control characters are escaped.
 
 std::string status_text(const nlohmann::json& status);
 std::string plan_text(const nlohmann::json& plan);

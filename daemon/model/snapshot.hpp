@@ -13,20 +13,20 @@
 
 namespace kubexm::model {
 
-// Everything kubexmd says about itself and this host, at one instant. The API, the page, the
-// command line and the log read this and nothing else. Times are RFC 3339 in UTC, to the second.
+// The status of kubexmd and this host at one instant. The API, the page and the command line read
+// nothing else. Times are RFC 3339 in UTC, to the second.
 
-/// How far the host is on its way to a node and back. api/openapi.yaml tells users what each means.
+/// The state of the host on its way to a node and back; api/openapi.yaml explains it to users.
 enum class Phase {
-    unconfigured,  // no bootstrap kubeconfig, no certificate: nobody to ask
-    enrolling,     // asks the management cluster for a certificate, then registers
-    waiting,       // registered; no cluster wants this host
-    joining,       // assigned; becomes a node
-    joined,        // the Node was seen Ready
-    releasing,     // gives everything back
-    failed,        // cannot go on without a change or a person; a condition says why
-    held,          // what is asked does not fit what is here: left as it is, a person is asked
-    paused,        // somebody asked to leave the host alone
+    unconfigured,  // no bootstrap kubeconfig and no certificate
+    enrolling,     // requests a certificate, then registers
+    waiting,       // registered, not assigned to a cluster
+    joining,       // assigned; the join is not complete
+    joined,        // the Node became Ready
+    releasing,     // undoes the join
+    failed,        // a retry alone cannot succeed; a condition says why
+    held,          // the assignment conflicts with the node; a person has to decide
+    paused,        // by the management cluster
 };
 
 struct HostFacts {
@@ -40,12 +40,12 @@ struct HostFacts {
     bool operator==(const HostFacts&) const = default;
 };
 
-/// Which cluster wants this host, for which of its machines.
+/// The cluster and its machine that this host is assigned to.
 struct AssignmentView {
     std::string cluster;  // "my-cluster"
     std::string machine;  // "default/my-cluster-workers-x7k2p"
-    std::string uid;      // of the machine; also the owner of its plans
-    std::string server;   // the API server that the node joins; empty until the secret was read
+    std::string uid;      // of the machine; its plans have owner "machine-<uid>"
+    std::string server;   // API server; empty until the secret was read
     std::string version;  // "v1.34.1"
 
     bool operator==(const AssignmentView&) const = default;
@@ -56,29 +56,29 @@ enum class ConditionStatus { yes, no, unknown };
 struct Condition {
     std::string type;
     ConditionStatus status = ConditionStatus::unknown;
-    std::string severity;  // "Info", "Warning", "Error" where the status is False
-    std::string reason;    // CamelCase; may be empty where the status is True
+    std::string severity;  // "Info", "Warning" or "Error" where the status is False
+    std::string reason;    // CamelCase; may be empty for True
     std::string message;
-    std::string since;  // when the status changed last
+    std::string since;  // the last change of the status
 
     bool operator==(const Condition&) const = default;
 };
 
 struct StepView {
-    std::string type;  // empty, as the target, where only the executor knows it: in an undo
+    std::string type;  // empty in an undo, like the target
     std::string target;
     std::string text;
     std::vector<std::string> effects;
-    std::string state;  // "pending", "prepared", "done", "skipped", "failed"; "undone" in an undo
+    std::string state;  // "pending", "prepared", "done", "skipped", "failed"
     std::string error;
-    std::string progress;  // of one that takes long
+    std::string progress;  // of a step that takes long
 
     bool operator==(const StepView&) const = default;
 };
 
 struct PlanView {
     std::string id;
-    std::string hash;   // empty for an undo, whose steps are the ledger's
+    std::string hash;   // empty for an undo
     std::string state;  // "proposed", "refused", "running", "done", "failed", "cancelled", "undone"
     std::string error;
     std::vector<StepView> steps;
@@ -109,7 +109,7 @@ struct Snapshot {
     Phase phase = Phase::unconfigured;
     std::optional<AssignmentView> assignment;
     std::vector<Condition> conditions;  // sorted by type
-    std::optional<PlanView> plan;       // the one that runs, or the last one
+    std::optional<PlanView> plan;       // the running one, or the last one
     std::vector<CertificateView> certificates;
     std::vector<UnitView> units;
     std::string version;  // of kubexmd
@@ -138,7 +138,6 @@ struct Names<model::Phase> {
 
 template <>
 struct Names<model::ConditionStatus> {
-    // As Kubernetes spells them.
     static constexpr std::array<std::pair<model::ConditionStatus, std::string_view>, 3> kAll{{
         {model::ConditionStatus::yes, "True"},
         {model::ConditionStatus::no, "False"},

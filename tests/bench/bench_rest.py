@@ -75,7 +75,7 @@ def main() -> None:
         node.run(["systemctl", "start", *OURS, "bare"])
         node.write("/run/plan.json", json.dumps(PLAN))
         node.run(["kubexmctl", "apply", "/run/plan.json"])
-        waiting.until("kubexmd is connected", lambda: "The executor answers" in node.run(
+        waiting.until("kubexmd is connected", lambda: "Executor available" in node.run(
             ["systemctl", "show", "-P", "StatusText", "kubexmd"]).stdout, 20)
         time.sleep(QUIET)  # nobody may ask: that would wake them
         memory = {unit: pss(node, unit) for unit in (*OURS, "bare")}

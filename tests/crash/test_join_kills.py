@@ -135,7 +135,7 @@ def first_passages(trace: Sequence[str]) -> list[str]:
 
 def test_kubexmd_killed_at_every_point(course, figure):
     forth, back = first_passages(course.forth_trace[AGENT]), first_passages(course.back_trace[AGENT])
-    assert {"csr.posted:1", "store.rename.after:2", "plan.accepted:1", "node.ready:1"} <= set(forth)
+    assert {"csr.posted:1", "replace.rename.after:2", "plan.accepted:1", "node.ready:1"} <= set(forth)
     assert {"plan.accepted:1", "release.undone:1", "release.status-freed:1"} <= set(back)
     for there, here in itertools.zip_longest(forth, back):
         course.forth({AGENT: [there]} if there else {})
@@ -149,8 +149,8 @@ def test_kubexmd_killed_again_and_again_while_it_enrols(course):
     host, asked = course.host, assignment.requests(course.side, HOST_SIGNER)
     host.node.run(["systemctl", "stop", AGENT])
     host.node.run(["rm", f"{hosts.STATE}/management.kubeconfig"])
-    points = ["store.rename.before:1", "store.rename.after:1", "csr.posted:1",
-              "store.rename.before:1", "store.rename.after:1"]
+    points = ["replace.rename.before:1", "replace.rename.after:1", "csr.posted:1",
+              "replace.rename.before:1", "replace.rename.after:1"]
     host.crash_at(AGENT, *points)
     host.wait("as many deaths", lambda: host.deaths(AGENT) == len(points))
     host.wait_for_phase("waiting")
@@ -196,7 +196,7 @@ def test_both_killed(course):
 
 
 def test_kubexmd_killed_three_times_in_a_row(course):
-    course.forth({AGENT: ["csr.posted:1", "store.rename.after:1", "plan.accepted:1", "node.ready:1"]})
+    course.forth({AGENT: ["csr.posted:1", "replace.rename.after:1", "plan.accepted:1", "node.ready:1"]})
     course.back({AGENT: ["plan.accepted:1", "release.undone:1", "release.status-freed:1"]})
 
 

@@ -90,12 +90,12 @@ def test_a_released_host_deletes_its_node_where_that_is_allowed(side, host):
     scale(side, 0)
     host.wait_for_phase("waiting")
     assert side.cluster.get("node", host.node.name) is None
-    assert condition(side, host, BOOTSTRAPPED)["message"] == "the host is as it was"
+    assert condition(side, host, BOOTSTRAPPED)["message"] == "the host was released"
 
 
 @pytest.mark.parametrize("language, waits, joined, silence", [
-    ("en-US", "waits until a cluster wants it", "was seen Ready", "does not answer"),
-    ("zh-CN", "等待被集群选用", "并且曾处于 Ready 状态", "没有应答")])
+    ("en-US", "waits for an assignment", "became Ready", "does not answer"),
+    ("zh-CN", "等待分配到集群", "曾达到 Ready 状态", "没有响应")])
 def test_a_browser_shows_the_journey_while_it_happens(side, host, language, waits, joined, silence):
     with Browser(host.node.leader, "http://localhost:10240/", language) as page:
         page.wait_for("a host that waits", lambda: waits in page.text("#phase"))
@@ -108,8 +108,8 @@ def test_a_browser_shows_the_journey_while_it_happens(side, host, language, wait
         assert host.node.name in page.text("#host") and example.CLUSTER in page.text("#assignment")
 
         host.node.run(["systemctl", "stop", "kubexmd"])
-        page.wait_for("silence", lambda: silence in page.text("#silence"))
+        page.wait_for("silence", lambda: silence in page.text("#unreachable"))
         page.wait_for("nothing that nobody knows", lambda: page.text("#status") == "")
         host.node.run(["systemctl", "start", "kubexmd"])
         page.wait_for("the node again", lambda: joined in page.text("#phase"))
-        assert page.text("#silence") == "" and page.evaluate("window.opened") == "once"
+        assert page.text("#unreachable") == "" and page.evaluate("window.opened") == "once"

@@ -41,7 +41,7 @@ def another_authority() -> str:
 
 # What the secret holds, made from the cluster, and what is said of it.
 SECRETS = {
-    "is not there": (lambda _: None, ["secrets/by-hand", "404", "The bootstrap provider makes it"]),
+    "is not there": (lambda _: None, ["secrets/by-hand", "404", "The bootstrap provider creates it"]),
     "lacks the kubeconfig": (lambda _: {"other": "x"}, ["secret by-hand", "data.bootstrap-kubeconfig is missing"]),
     "is garbage": (
         lambda _: {"bootstrap-kubeconfig": "{{{: \n\t- x"}, ["data.bootstrap-kubeconfig: ", "line 2: not YAML"]),
@@ -57,7 +57,7 @@ SECRETS = {
         ["CA in secret by-hand", "expected a certificate, found none"]),
     "has an unknown token": (
         lambda cluster: {"bootstrap-kubeconfig": changed(cluster, token=UNKNOWN_TOKEN)},
-        ["certificatesigningrequests", "401", "Unauthorized", "Is the token"]),
+        ["certificatesigningrequests", "401", "Unauthorized", "may have expired"]),
     "has a word for a number": (
         lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}maxPods: many\n"}),
         ["secret by-hand", "data.kubelet-config.yaml", "maxPods", "expected a number"]),
@@ -77,8 +77,8 @@ SECRETS = {
 
 # What the ByoHost says besides, and what is said of it.
 ORDERS = {
-    "wants kubeadm": ({"joinMode": "kubeadm"}, ["joinMode kubeadm is not available yet", "nothing is done"]),
-    "says no mode": ({"joinMode": None}, ["is not available yet", "only tlsBootstrap"]),
+    "wants kubeadm": ({"joinMode": "kubeadm"}, ["joinMode kubeadm is not supported yet", "not changed"]),
+    "says no mode": ({"joinMode": None}, ["is not supported yet", "expected tlsBootstrap"]),
     "has a label that is none": ({"labels": {"a b!\n": "x"}}, ["labels[0].key", "expected a label key"]),
     "has an option in a label": ({"labels": {"a": "x --root-dir=/"}}, ["labels[0].value", "expected at most 63"]),
     "has an endless label": ({"labels": {"a": "x" * 20000}}, ["labels[0].value", "expected at most"]),
@@ -139,7 +139,7 @@ def test_a_node_of_another_machine_is_not_taken_over(place):
     side.cluster.kubectl("patch", "node", name, "--subresource=status", "--type=merge",
                          '--patch={"status": {"nodeInfo": {"machineID": "another"}}}')
     assign(side, host, bootstrap_data(side.cluster))
-    words = [f"Node {name} of another machine", "its machine-id is another", f"kubectl delete node {name}"]
+    words = [f"Node {name} belongs to another machine", "found another", f"kubectl delete node {name}"]
     wait_for_words(side, host, words)
     assert host.phase() == "failed"
     side.cluster.kubectl("delete", "node", name)

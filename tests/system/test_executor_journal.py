@@ -54,7 +54,7 @@ def test_nothing_is_changed_until_a_person_decides(damaged):
     assert forwarding(damaged) == "1"
     shown = damaged.run(["kubexmctl", "journal", "show"], check=False)
     assert shown.returncode == 1
-    assert "journal.db.corrupt-1 is damaged and waits for a decision" in shown.stdout
+    assert "journal.db.corrupt-1 is damaged" in shown.stdout
     damaged.run(["systemctl", "restart", "kubexm-executor"])  # not a way around it
     assert apply(damaged, "p3", "0").returncode == 1
 
@@ -90,7 +90,7 @@ def test_restore_goes_on_with_what_can_be_read(nodes):
     assert "net.ipv4.ip_forward" in shown
     assert node.run(["kubexmctl", "journal", "restore"]).returncode == 0
     sound = node.run(["kubexmctl", "journal", "show"])
-    assert "the journal is sound: 1 of our objects" in sound.stdout
+    assert "journal is not damaged; ledger entries: 1," in sound.stdout
     assert node.run(["kubexmctl", "undo", "test"]).returncode == 0
     assert forwarding(node) == "0"
     replayed = apply(node, "p1")

@@ -4,7 +4,7 @@
 
 namespace kubexm::api {
 
-/// A host that knows nothing yet.
+/// A host without a management cluster.
 inline model::Snapshot fresh_host() {
     model::Snapshot snapshot;
     snapshot.host = {"h1", "Debian GNU/Linux 12 (bookworm)", "amd64", "0a1b2c", 2, 4'000'000'000};
@@ -21,7 +21,7 @@ inline model::PlanView running_plan() {
     return plan;
 }
 
-/// A host in the middle of everything, with text that wants to be more than text.
+/// A host that joins, with markup and control characters in its text.
 inline model::Snapshot joining_host() {
     model::Snapshot snapshot = fresh_host();
     snapshot.phase = model::Phase::joining;

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <bit>
 #include <chrono>
@@ -15,12 +14,13 @@
 #include <thread>
 
 #include "daemon/base/fd.hpp"
+#include "daemon/base/unix_address.hpp"
 
 namespace kubexm::http {
 
-constexpr std::chrono::seconds kDeadline(20);  // for what must happen; reached only in a failure
+constexpr std::chrono::seconds kDeadline(20);  // reached only in a failure
 
-/// Whether something comes true before the deadline.
+/// Whether a condition becomes true before the deadline.
 template <typename Condition>
 bool soon(const Condition& condition) {
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
@@ -30,7 +30,7 @@ bool soon(const Condition& condition) {
     return condition();
 }
 
-/// A client that sends what no library would.
+/// Sends any bytes, also invalid requests.
 class Client {
 public:
     static Client tcp(std::uint16_t port) {
@@ -41,13 +41,11 @@ public:
         return connected(std::bit_cast<const sockaddr*>(&to), sizeof(to));
     }
     static Client local(const std::string& path) {
-        sockaddr_un to{};
-        to.sun_family = AF_UNIX;
-        path.copy(to.sun_path, sizeof(to.sun_path) - 1);
+        const auto to = unix_address(path).value();
         return connected(std::bit_cast<const sockaddr*>(&to), sizeof(to));
     }
 
-    /// False where the other side does not take it any more.
+    /// False: the server closed the connection.
     bool send(std::string_view bytes) const {
         while (!bytes.empty()) {
             const auto sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -57,7 +55,7 @@ public:
         return true;
     }
 
-    /// What comes until the other side closes.
+    /// Everything until the server closes.
     std::string read_all() const {
         std::string all;
         while (read_some(all)) {
@@ -65,7 +63,7 @@ public:
         return all;
     }
 
-    /// What comes until `end` is in it or the other side closes.
+    /// Everything until `end` was received or the server closes.
     std::string read_to(std::string_view end) const {
         std::string all;
         while (all.find(end) == std::string::npos && read_some(all)) {
@@ -87,8 +85,8 @@ private:
     bool read_some(std::string& to) const {
         std::string part(65536, '\0');
         pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-        const auto idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(kDeadline);
-        if (::poll(&ready, 1, static_cast<int>(idle_timeout.count())) == 0) {
+        const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(kDeadline);
+        if (::poll(&ready, 1, static_cast<int>(timeout.count())) == 0) {
             throw std::runtime_error("no answer in time");
         }
         const auto size = ::recv(socket_.get(), part.data(), part.size(), 0);

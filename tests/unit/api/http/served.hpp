@@ -8,25 +8,27 @@
 #include "api/http/server.hpp"
 #include "tests/unit/api/example.hpp"
 #include "tests/unit/api/http/client.hpp"
-#include "tests/unit/api/http/scratch.hpp"
 #include "tests/unit/api/http/threads.hpp"
+#include "tests/unit/temp_directory.hpp"
 
 namespace kubexm::http {
 
-/// The one server that a process can have, on a free port and a socket of its own.
+constexpr std::chrono::seconds kIdleTimeout(2);
+
+/// The only server of this process, on a free port and a socket of its own.
 class Served : public testing::Test {
 public:
     struct Place {
-        Scratch scratch;
+        TempDirectory directory;
         std::unique_ptr<Server> server;
 
-        std::string socket() const { return scratch.path("api.sock"); }
+        std::string socket() const { return directory / "api.sock"; }
     };
 
     static Place& place() {
         if (place_.server) return place_;
-        threads_of_server();  // before there are any
-        auto started = Server::start({"127.0.0.1", 0, place_.socket()}, [] {
+        threads_of_server();  // before the server starts any
+        auto started = Server::start({"127.0.0.1", 0, place_.socket(), kIdleTimeout}, [] {
             return std::make_shared<const model::Snapshot>(api::joining_host());
         });
         if (!started) throw std::runtime_error(started.error().what);
@@ -48,7 +50,7 @@ public:
     inline static Place place_;
 };
 
-/// Stops the server while the library's own globals still are there.
+/// Stops the server before Drogon's globals are destroyed.
 class StopAtEnd : public testing::Environment {
 public:
     void TearDown() override {

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "api/view/view.hpp"
 #include "tests/unit/api/http/served.hpp"
+#include "tests/unit/thread_status.hpp"
 
 namespace kubexm::http {
 namespace {
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-TEST_F(Served, TheStatusOverTcpAndOverTheSocket) {
+TEST_F(Served, AnswersTheStatusOverTcpAndTheSocket) {
     for (const std::string& answer : {get("/v1/status"), ask(local(), "GET /v1/status", "")}) {
         EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
         EXPECT_THAT(answer, HasSubstr("content-type: application/json\r\n"));
@@ -28,7 +28,7 @@ TEST_F(Served, TheStatusOverTcpAndOverTheSocket) {
     }
 }
 
-TEST_F(Served, NothingChangedHasNoBody) {
+TEST_F(Served, NotModifiedHasNoBody) {
     const std::string first = get("/v1/status");
     const auto begin = first.find("etag: ") + 6;
     const std::string tag = first.substr(begin, first.find("\r\n", begin) - begin);
@@ -56,13 +56,13 @@ TEST_F(Served, RefusalsAreProblems) {
                 StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_F(Served, AHeadIsAGetWithoutItsBody) {
+TEST_F(Served, HeadHasNoBody) {
     const std::string head = ask(tcp(), "HEAD /v1/status");
     EXPECT_THAT(head, StartsWith("HTTP/1.1 200 "));
     EXPECT_EQ(body_of(head), "");
 }
 
-TEST_F(Served, AConnectionServesOneRequestAfterTheOther) {
+TEST_F(Served, AConnectionServesManyRequests) {
     const Client client = tcp();
     for (int i = 0; i < 20; ++i) {
         client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -70,40 +70,34 @@ TEST_F(Served, AConnectionServesOneRequestAfterTheOther) {
     }
 }
 
-TEST_F(Served, TheSocketIsForOwnerAndGroup) {
+TEST_F(Served, OnlyOwnerAndGroupCanUseTheSocket) {
     struct stat found{};
     ASSERT_EQ(::stat(place().socket().c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 07777U, 0660U);
 }
 
-TEST_F(Served, ThreadsOfTheServerTakeNoSignals) {
+TEST_F(Served, ItsThreadsBlockAllSignals) {
     place();
-    int checked = 0;
-    for (const auto& thread : threads_of_server()) {
-        std::ifstream status(thread / "status");
-        std::string line;
-        while (std::getline(status, line) && !line.starts_with("SigBlk:")) {
-        }
-        // All that can be blocked: neither SIGKILL and SIGSTOP, nor the two of the C library.
-        EXPECT_EQ(line, "SigBlk:\tfffffffe7ffbfeff");
-        ++checked;
+    EXPECT_EQ(threads_of_server().size(), 2U);
+    for (const pid_t thread : threads_of_server()) {
+        // All but SIGKILL, SIGSTOP and the two of the C library.
+        EXPECT_EQ(thread_status(thread, "SigBlk"), "fffffffe7ffbfeff");
     }
-    EXPECT_EQ(checked, 2);
 }
 
-TEST_F(Served, NothingIsWrittenWhereItRuns) {
+TEST_F(Served, NoUploadDirectoryIsCreated) {
     place();
     EXPECT_FALSE(std::filesystem::exists("uploads"));
 }
 
-TEST_F(Served, ASecondOneInAProcessIsRefused) {
+TEST_F(Served, ASecondServerInAProcessIsRefused) {
     place();
-    const Scratch other;
-    auto second = Server::start({"127.0.0.1", 0, other.path("s")},
+    const TempDirectory other;
+    auto second = Server::start({"127.0.0.1", 0, other / "s"},
                                 [] { return std::make_shared<const model::Snapshot>(); });
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Code::invalid);
-    EXPECT_FALSE(std::filesystem::exists(other.path("s")));
+    EXPECT_FALSE(std::filesystem::exists(other / "s"));
 }
 
 }  // namespace

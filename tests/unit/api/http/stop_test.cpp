@@ -11,10 +11,10 @@ using testing::StartsWith;
 
 namespace fs = std::filesystem;
 
-/// The last tests where all run in one process: there is no second server.
+/// Listed last in CMakeLists.txt: a process has no second server.
 class Stop : public Served {};
 
-TEST_F(Stop, LetsAnAnswerArriveAndLeavesNothing) {
+TEST_F(Stop, SendsPendingAnswersAndLeavesNothing) {
     const Client busy = tcp();
     const Client idle = local();
     busy.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -25,8 +25,8 @@ TEST_F(Stop, LetsAnAnswerArriveAndLeavesNothing) {
     EXPECT_EQ(idle.read_all(), "");
     EXPECT_FALSE(fs::exists(place().socket()));
     EXPECT_THROW(Client::tcp(port), std::runtime_error);
-    EXPECT_TRUE(soon([] { return threads_of_server().empty(); }));  // the kernel's list is late
-    place().server->stop();                                         // again is nothing
+    EXPECT_TRUE(soon([] { return threads_of_server().empty(); }));  // /proc is updated late
+    place().server->stop();                                         // has no effect
 }
 
 }  // namespace

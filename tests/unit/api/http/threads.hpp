@@ -1,29 +1,32 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <set>
+#include <string>
 #include <thread>
 
 namespace kubexm::http {
 
-inline std::set<std::filesystem::path> all_threads() {
-    std::set<std::filesystem::path> all;
+inline std::set<pid_t> all_threads() {
+    std::set<pid_t> all;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-        all.insert(task.path());
+        all.insert(std::stoi(task.path().filename()));
     }
     return all;
 }
 
-/// The threads that came after the test program itself; the thread sanitizer starts one of its own
-/// with the first of them.
-inline std::set<std::filesystem::path> threads_of_server() {
-    static const std::set<std::filesystem::path> before = [] {
+/// The threads that were started after the first call. The thread sanitizer starts one of its own
+/// with the first thread.
+inline std::set<pid_t> threads_of_server() {
+    static const std::set<pid_t> before = [] {
         std::thread([] {}).join();
         return all_threads();
     }();
-    std::set<std::filesystem::path> ours = all_threads();
-    for (const auto& other : before) ours.erase(other);
-    return ours;
+    std::set<pid_t> threads = all_threads();
+    for (const pid_t other : before) threads.erase(other);
+    return threads;
 }
 
 }  // namespace kubexm::http

@@ -22,7 +22,7 @@ std::string header(const Response& response, std::string_view name) {
     return "";
 }
 
-/// What an answer is but for bodies that have golden files of their own.
+/// An answer without its body, except problems.
 json outline(const Request& request, const Response& response) {
     json headers = json::object();
     for (const auto& [name, value] : response.headers) headers[std::string(name)] = value;
@@ -35,7 +35,7 @@ json outline(const Request& request, const Response& response) {
             {"problem", problem ? json::parse(response.body) : json()}};
 }
 
-/// Every route with every method, with and without a plan, by a foreign name: one line each.
+/// One line for each route and method, also without a plan and with a foreign Host header.
 std::string every_answer() {
     std::string lines;
     const auto ask = [&](const Request& request, const model::Snapshot& snapshot) {
@@ -63,13 +63,13 @@ TEST(Routes, AnswerEveryPathAndMethodAsRecorded) {
     EXPECT_EQ(every_answer(), golden("answers.jsonl"));
 }
 
-TEST(Routes, TellTheStatusAndThePlanOfTheSnapshot) {
+TEST(Routes, AnswerWithTheStatusAndThePlanOfTheSnapshot) {
     EXPECT_EQ(answer(get("/v1/status"), joining_host()).body, golden("status-joining.json"));
     EXPECT_EQ(answer(get("/v1/plan"), joining_host()).body, golden("plan.json"));
     EXPECT_EQ(answer(get("/healthz"), joining_host()).body, "ok\n");
 }
 
-TEST(Routes, ATagHoldsUntilTheSnapshotChanges) {
+TEST(Routes, ATagIsValidUntilTheSnapshotChanges) {
     Request request = get("/v1/status");
     const std::string tag = header(answer(request, fresh_host()), "ETag");
     for (const std::string& known : {tag, "W/" + tag, "\"other\", " + tag, std::string("*")}) {
@@ -83,7 +83,7 @@ TEST(Routes, ATagHoldsUntilTheSnapshotChanges) {
     EXPECT_EQ(answer(request, joining_host()).status, 200);
 }
 
-TEST(Routes, OnlyNamesOfThisHostAreAnsweredOverTcp) {
+TEST(Routes, RefuseOtherHostHeadersOverTcp) {
     Request request = get("/v1/status");
     for (const char* host :
          {"localhost", "localhost:10240", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:80"}) {
@@ -101,7 +101,7 @@ TEST(Routes, OnlyNamesOfThisHostAreAnsweredOverTcp) {
     }
 }
 
-TEST(Routes, ThePageAsksNobodyElseForAnything) {
+TEST(Routes, ThePageLoadsNothingFromOtherOrigins) {
     for (const char* path : {"/", "/style.css", "/page.js"}) {
         const std::string body = answer(get(path), fresh_host()).body;
         EXPECT_GT(body.size(), 500U) << path;

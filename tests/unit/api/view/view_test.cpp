@@ -10,11 +10,11 @@
 namespace kubexm::api {
 namespace {
 
-TEST(View, ShowsAHostThatKnowsNothingYet) {
+TEST(View, ShowsAnUnconfiguredHost) {
     EXPECT_EQ(status_json(fresh_host()), golden("status-fresh.json"));
 }
 
-TEST(View, ShowsEverythingAboutAHost) {
+TEST(View, ShowsAJoiningHost) {
     EXPECT_EQ(status_json(joining_host()), golden("status-joining.json"));
 }
 
@@ -24,7 +24,7 @@ TEST(View, ShowsAProblem) {
     EXPECT_EQ(problem_json(404, "No plan", "there is none"), golden("problem.json"));
 }
 
-TEST(View, LetsNothingButPrintableAsciiOut) {
+TEST(View, WritesPrintableAsciiOnly) {
     model::Snapshot snapshot = fresh_host();
     for (int byte = 0; byte < 256; ++byte) snapshot.host.name += static_cast<char>(byte);
     const std::string text = status_json(snapshot);

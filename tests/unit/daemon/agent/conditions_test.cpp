@@ -8,7 +8,7 @@
 namespace kubexm::agent {
 namespace {
 
-TEST(Conditions, KeepTheTimeOfTheLastChangeOfStatus) {
+TEST(Conditions, TheTimeIsThatOfTheLastStatusChange) {
     std::vector<model::Condition> list;
     EXPECT_TRUE(put(list, is_false("Ready", "Info", "Waiting", "a"), "t1"));
     EXPECT_FALSE(put(list, is_false("Ready", "Info", "Waiting", "a"), "t2"));
@@ -18,7 +18,7 @@ TEST(Conditions, KeepTheTimeOfTheLastChangeOfStatus) {
     EXPECT_EQ(list.at(0).since, "t4");
 }
 
-TEST(Conditions, AreSortedAndThereOnce) {
+TEST(Conditions, AreSortedAndUnique) {
     std::vector<model::Condition> list;
     for (const char* type : {"B", "A", "C", "B"}) put(list, is_true(type, ""), "t");
     ASSERT_EQ(list.size(), 3U);
@@ -26,11 +26,11 @@ TEST(Conditions, AreSortedAndThereOnce) {
     EXPECT_EQ(list[2].type, "C");
 }
 
-TEST(Conditions, HaveTimesAsKubernetesWritesThem) {
+TEST(Conditions, TimesAreRfc3339InUtc) {
     EXPECT_EQ(rfc3339(std::chrono::system_clock::from_time_t(0)), "1970-01-01T00:00:00Z");
 }
 
-TEST(StatusStore, WhoReadKeepsWhatWasRead) {
+TEST(StatusStore, AReaderKeepsItsVersion) {
     int changes = 0;
     StatusStore status({}, [&changes](const model::Snapshot&) { ++changes; });
     const auto before = status.read();
@@ -42,15 +42,15 @@ TEST(StatusStore, WhoReadKeepsWhatWasRead) {
     EXPECT_EQ(changes, 2);
 }
 
-TEST(StatusLine, SaysWhereTheHostIsAndWhetherTheExecutorAnswer) {
+TEST(StatusLine, HasThePhaseAndTheExecutor) {
     model::Snapshot snapshot;
     EXPECT_EQ(status_line(snapshot), "No bootstrap kubeconfig.");
     snapshot.phase = model::Phase::joined;
     snapshot.assignment = model::AssignmentView{"my-cluster", "", "", "", ""};
     put(snapshot.conditions, is_true(kExecutorAvailable, ""), "t");
-    EXPECT_EQ(status_line(snapshot), "A node of my-cluster. The executor answers.");
+    EXPECT_EQ(status_line(snapshot), "Node of my-cluster. Executor available.");
     put(snapshot.conditions, is_false(kExecutorAvailable, "Warning", "NoAnswer", "gone"), "t");
-    EXPECT_EQ(status_line(snapshot), "A node of my-cluster. The executor does not answer: gone");
+    EXPECT_EQ(status_line(snapshot), "Node of my-cluster. Executor not available: gone");
 }
 
 }  // namespace

@@ -30,11 +30,11 @@ ExecutorState with_node_for(const std::string& owner) {
 
 TEST(Decide, AFreeHostWaits) {
     const Decision decision = decide({}, {});
-    EXPECT_EQ(decision.move, Action::wait);
+    EXPECT_EQ(decision.action, Action::wait);
     EXPECT_EQ(decision.reason, "WaitingForMachineRefToBeAssigned");
 }
 
-TEST(Decide, WhatWasSaidAtTheReleaseStays) {
+TEST(Decide, TheMessageOfTheReleaseStays) {
     model::HostRecord host;
     host.conditions = {is_false(kBootstrapped, "Info", kNodeAbsent, "delete the Node")};
     EXPECT_EQ(decide(host, {}).reason, kNodeAbsent);
@@ -43,105 +43,105 @@ TEST(Decide, WhatWasSaidAtTheReleaseStays) {
 
 TEST(Decide, AnAssignedHostJoins) {
     const Decision decision = decide(assigned(), {});
-    EXPECT_EQ(decision.move, Action::join);
+    EXPECT_EQ(decision.action, Action::join);
     EXPECT_EQ(decision.owner, "machine-u1");
 }
 
-TEST(Decide, TheFirstPatchOfAnAttachIsNoOrderYet) {
+TEST(Decide, ASecretWithoutAMachineIsNoAssignment) {
     model::HostRecord host = assigned();
     host.machine.reset();
-    EXPECT_EQ(decide(host, {}).move, Action::wait);
+    EXPECT_EQ(decide(host, {}).action, Action::wait);
 }
 
-TEST(Decide, WaitsForTheSecretToBeNamed) {
+TEST(Decide, AnAssignedHostWaitsForItsSecret) {
     model::HostRecord host = assigned();
     host.bootstrap_secret.reset();
     EXPECT_EQ(decide(host, {}).reason, "BootstrapDataSecretUnavailable");
 }
 
-TEST(Decide, SaysThatKubeadmModeIsNotThereYet) {
+TEST(Decide, OtherJoinModesAreRefused) {
     for (const std::string mode : {"", "kubeadm", "magic"}) {
         model::HostRecord host = assigned();
         host.join_mode = mode;
-        EXPECT_EQ(decide(host, {}).move, Action::refuse) << mode;
+        EXPECT_EQ(decide(host, {}).action, Action::refuse) << mode;
         EXPECT_EQ(decide(host, {}).reason, "JoinModeNotAvailable") << mode;
     }
 }
 
-TEST(Decide, ANodeThatIsMadeIsTended) {
-    EXPECT_EQ(decide(assigned(), with_node_for("machine-u1")).move, Action::maintain);
+TEST(Decide, AJoinedNodeIsMaintained) {
+    EXPECT_EQ(decide(assigned(), with_node_for("machine-u1")).action, Action::maintain);
 }
 
-TEST(Decide, ANodeThatIsHalfMadeIsFinished) {
+TEST(Decide, AnIncompleteJoinIsCompleted) {
     for (const std::string state : {"running", "failed", "cancelled", "undone"}) {
         const ExecutorState executor{{"machine-u1"}, plan("join-1", "machine-u1", state), ""};
-        EXPECT_EQ(decide(assigned(), executor).move, Action::join) << state;
+        EXPECT_EQ(decide(assigned(), executor).action, Action::join) << state;
     }
 }
 
-TEST(Decide, ANodeDoesNotNeedItsSecretAnyMore) {
+TEST(Decide, AJoinedNodeNeedsNoSecret) {
     model::HostRecord host = assigned();
     host.bootstrap_secret.reset();
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::maintain);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).action, Action::maintain);
 }
 
-TEST(Decide, ANodeStaysThatShallHaveJoinedInAnotherWay) {
+TEST(Decide, AJoinedNodeWithAnotherJoinModeIsHeld) {
     model::HostRecord host = assigned();
     host.join_mode = "kubeadm";
     const Decision decision = decide(host, with_node_for("machine-u1"));
-    EXPECT_EQ(decision.move, Action::hold);
+    EXPECT_EQ(decision.action, Action::hold);
     EXPECT_THAT(decision.message, HasSubstr("kubeadm"));
 }
 
-TEST(Decide, PausedIsPausedEvenWhereAReleaseIsAsked) {
+TEST(Decide, PausedWinsOverRelease) {
     model::HostRecord host = assigned();
     host.paused = host.release_asked = true;
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::ignore);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).action, Action::ignore);
 }
 
-TEST(Decide, AReleaseIsForWhatIsThere) {
+TEST(Decide, AReleaseIsForThePresentOwner) {
     model::HostRecord host = assigned();
     host.release_asked = true;
     EXPECT_EQ(decide(host, with_node_for("machine-u1")).owner, "machine-u1");
     host.machine.reset();  // the second patch of a release
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::release);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).action, Action::release);
     EXPECT_EQ(decide(host, with_node_for("machine-u1")).owner, "machine-u1");
 }
 
-TEST(Decide, APlanThatHasLeftNothingYetIsReleasedToo) {
+TEST(Decide, APlanWithoutObjectsYetIsReleased) {
     model::HostRecord host = assigned();
     host.release_asked = true;
     const ExecutorState executor{{}, plan("join-1", "machine-u1", "running"), "join-1"};
     EXPECT_EQ(decide(host, executor).owner, "machine-u1");
 }
 
-TEST(Decide, NothingIsWipedOnInference) {
+TEST(Decide, AMachineThatDisappearedOrChangedIsNoRelease) {
     model::HostRecord host = assigned();
     host.machine.reset();
-    const Decision vanished = decide(host, with_node_for("machine-u1"));
-    EXPECT_EQ(vanished.move, Action::hold);
-    EXPECT_THAT(vanished.message, HasSubstr("unregistering"));
+    const Decision disappeared = decide(host, with_node_for("machine-u1"));
+    EXPECT_EQ(disappeared.action, Action::hold);
+    EXPECT_THAT(disappeared.message, HasSubstr("unregistering"));
     host.machine = model::Reference{"default", "workers-2", "u2"};
     const Decision changed = decide(host, with_node_for("machine-u1"));
-    EXPECT_EQ(changed.move, Action::hold);
+    EXPECT_EQ(changed.action, Action::hold);
     EXPECT_THAT(changed.message, HasSubstr("workers-2"));
 }
 
-TEST(Decide, WhatCannotBeReadIsRefusedOrHeldAndCanBeReleased) {
+TEST(Decide, AnInvalidAssignmentIsRefusedOrHeldAndCanBeReleased) {
     model::HostRecord host = assigned();
     host.problem = "spec.taints[0].effect: expected NoSchedule";
-    EXPECT_EQ(decide(host, {}).move, Action::refuse);
+    EXPECT_EQ(decide(host, {}).action, Action::refuse);
     EXPECT_EQ(decide(host, {}).message, host.problem);
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::hold);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).action, Action::hold);
     EXPECT_EQ(decide(host, with_node_for("machine-u1")).message, host.problem);
     host.release_asked = true;
-    EXPECT_EQ(decide(host, with_node_for("machine-u1")).move, Action::release);
+    EXPECT_EQ(decide(host, with_node_for("machine-u1")).action, Action::release);
 }
 
-TEST(Decide, WhatOthersHaveOnTheHostIsNoneOfItsBusiness) {
+TEST(Decide, OtherOwnersAreIgnored) {
     const ExecutorState executor{{"example"}, std::nullopt, "p1"};
-    EXPECT_EQ(decide({}, executor).move, Action::wait);
-    EXPECT_EQ(decide(assigned(), executor).move, Action::join);
+    EXPECT_EQ(decide({}, executor).action, Action::wait);
+    EXPECT_EQ(decide(assigned(), executor).action, Action::join);
     model::HostRecord host = assigned();
     host.release_asked = true;
     EXPECT_EQ(decide(host, executor).owner, "");

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <vector>
+
+#include "daemon/base/unix_address.hpp"
+#include "tests/unit/temp_directory.hpp"
 
 namespace kubexm::agent {
 namespace {
@@ -17,7 +19,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Executor that answer every request with what the test says.
+/// Answers every request as the test says.
 class FakeExecutor {
 public:
     using Answer = std::function<wire::Reply(const wire::Request&)>;
@@ -25,9 +27,7 @@ public:
     FakeExecutor(Loop& loop, const std::string& path, Answer answer)
         : loop_(loop), path_(path), answer_(std::move(answer)) {
         socket_ = Fd{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-        sockaddr_un address{};
-        address.sun_family = AF_UNIX;
-        path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+        auto address = unix_address(path).value();
         EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
         EXPECT_EQ(::listen(socket_.get(), 4), 0);
         source_ = *loop_.on_io(socket_.get(), EPOLLIN, [this](std::uint32_t) { accept(); });
@@ -69,28 +69,21 @@ private:
 wire::Reply friendly(const wire::Request& request) {
     if (std::holds_alternative<wire::Hello>(request))
         return wire::Hello{wire::kProtocol, "executor"};
-    return wire::Observation{{}, {"somebody"}, ""};
-}
-
-/// A directory of its own, where others than root may bind, too.
-std::string new_directory() {
-    std::string name = testing::TempDir() + "link-XXXXXX";
-    std::filesystem::permissions(::mkdtemp(name.data()), std::filesystem::perms::all);
-    return name;
+    return wire::Observation{{}, {"machine-1"}, ""};
 }
 
 class ExecutorConnectionTest : public testing::Test {
 protected:
     ExecutorConnectionTest()
-        : link_(loop_, socket_, "test",
-                {[this](const Result<>& answer) { on_change(answer); },
-                 [this](const wire::Reply& reply) { on_reply(reply); }}) {}
-    ~ExecutorConnectionTest() override { std::filesystem::remove_all(directory_); }
-    ExecutorConnectionTest(const ExecutorConnectionTest&) = delete;
-    ExecutorConnectionTest& operator=(const ExecutorConnectionTest&) = delete;
+        : connection_(loop_, socket_, "test",
+                      {[this](const Result<>& connected) { on_change(connected); },
+                       [this](const wire::Reply& reply) { on_reply(reply); }}) {
+        // Users other than root must be able to bind here.
+        std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
+    }
 
-    void on_change(const Result<>& answer) {
-        changes_.push_back(answer ? "answers" : answer.error().what);
+    void on_change(const Result<>& connected) {
+        changes_.push_back(connected ? "connected" : connected.error().what);
         if (changes_.size() == 1 && after_first_) after_first_();
         if (changes_.size() == enough_) loop_.stop(0);
     }
@@ -102,60 +95,60 @@ protected:
     void run_until(std::size_t changes) {
         enough_ = changes;
         auto late = loop_.after(20s, [this] { loop_.stop(1); });
-        EXPECT_EQ(loop_.run().value_or(-1), 0) << "nothing happened in time";
+        EXPECT_EQ(loop_.run().value_or(-1), 0) << "timeout";
     }
 
-    std::string directory_ = new_directory();
-    std::string socket_ = directory_ + "/executor.sock";
+    TempDirectory directory_;
+    std::string socket_ = directory_ / "executor.sock";
     Loop loop_ = *Loop::create();
     std::vector<std::string> changes_;
     std::vector<std::string> owners_;
     std::size_t enough_ = 0;
     std::function<void()> after_first_;
-    ExecutorConnection link_;
+    ExecutorConnection connection_;
 };
 
-TEST_F(ExecutorConnectionTest, GreetsAndAsks) {
-    if (::geteuid() != 0) GTEST_SKIP() << "executor must be a process of root";
+TEST_F(ExecutorConnectionTest, SendsAHelloAndRequests) {
+    if (::geteuid() != 0) GTEST_SKIP() << "the peer must be a process of root";
     const FakeExecutor executor(loop_, socket_, friendly);
-    link_.start();
-    loop_.post([this] { EXPECT_TRUE(link_.ask(wire::Observe{})); });
+    connection_.start();
+    loop_.post([this] { EXPECT_TRUE(connection_.send(wire::Observe{})); });
     run_until(99);
-    EXPECT_THAT(changes_, ElementsAre("answers"));
-    EXPECT_THAT(owners_, ElementsAre("somebody"));
+    EXPECT_THAT(changes_, ElementsAre("connected"));
+    EXPECT_THAT(owners_, ElementsAre("machine-1"));
 }
 
-TEST_F(ExecutorConnectionTest, TriesAgainUntilSomebodyListens) {
-    if (::geteuid() != 0) GTEST_SKIP() << "executor must be a process of root";
-    link_.start();
+TEST_F(ExecutorConnectionTest, RetriesUntilTheSocketExists) {
+    if (::geteuid() != 0) GTEST_SKIP() << "the peer must be a process of root";
+    connection_.start();
     ASSERT_EQ(changes_.size(), 1U);
     EXPECT_THAT(changes_.at(0), HasSubstr(socket_));
-    EXPECT_FALSE(link_.ask(wire::Observe{}));
+    EXPECT_FALSE(connection_.send(wire::Observe{}));
     const FakeExecutor executor(loop_, socket_, friendly);
     run_until(2);
-    EXPECT_EQ(changes_.back(), "answers");
+    EXPECT_EQ(changes_.back(), "connected");
 }
 
-TEST_F(ExecutorConnectionTest, ComesBackAfterTheExecutorWereAway) {
-    if (::geteuid() != 0) GTEST_SKIP() << "executor must be a process of root";
+TEST_F(ExecutorConnectionTest, ReconnectsAfterTheExecutorClosed) {
+    if (::geteuid() != 0) GTEST_SKIP() << "the peer must be a process of root";
     FakeExecutor executor(loop_, socket_, friendly);
     after_first_ = [&] { executor.hang_up(); };
-    link_.start();
+    connection_.start();
     run_until(3);
-    EXPECT_THAT(changes_, ElementsAre("answers", HasSubstr("closed"), "answers"));
+    EXPECT_THAT(changes_, ElementsAre("connected", HasSubstr("closed"), "connected"));
 }
 
-TEST_F(ExecutorConnectionTest, SaysWhatExecutorOfAnotherVersionSay) {
-    if (::geteuid() != 0) GTEST_SKIP() << "executor must be a process of root";
+TEST_F(ExecutorConnectionTest, ReportsTheRefusalOfAnotherVersion) {
+    if (::geteuid() != 0) GTEST_SKIP() << "the peer must be a process of root";
     const FakeExecutor executor(loop_, socket_, [](const wire::Request&) {
         return wire::Refused{"invalid", "install the same version of both"};
     });
-    link_.start();
+    connection_.start();
     run_until(1);
     EXPECT_THAT(changes_, ElementsAre("install the same version of both"));
 }
 
-TEST_F(ExecutorConnectionTest, DoesNotSpeakToAnImpostor) {
+TEST_F(ExecutorConnectionTest, RefusesAPeerThatIsNotRoot) {
     const bool root = ::geteuid() == 0;
     if (root) {
         ASSERT_EQ(::seteuid(65534), 0);
@@ -164,8 +157,8 @@ TEST_F(ExecutorConnectionTest, DoesNotSpeakToAnImpostor) {
     if (root) {
         ASSERT_EQ(::seteuid(0), 0);
     }
-    link_.start();
-    EXPECT_THAT(changes_, ElementsAre(HasSubstr("not to the executor of root")));
+    connection_.start();
+    EXPECT_THAT(changes_, ElementsAre(HasSubstr("expected a process of root")));
 }
 
 }  // namespace

@@ -12,21 +12,21 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-TEST(Facts, NameTheSystemAsTheProviderDoes) {
+TEST(Facts, OsImageIsAsTheProviderWritesIt) {
     EXPECT_EQ(os_image_of("NAME=\"Ubuntu\"\nPRETTY_NAME=\"Ubuntu 22.04.4 LTS\"\n"),
               "Ubuntu 22.04.4");
     EXPECT_EQ(os_image_of("PRETTY_NAME=Debian\n"), "Debian");
     EXPECT_EQ(os_image_of(""), "Unknown");
 }
 
-TEST(Facts, KnowTheWayOut) {
+TEST(Facts, FindTheDefaultInterface) {
     EXPECT_EQ(
         default_interface_of("Iface\tDestination\tGateway\nlo\t0000007F\t0\neth0\t00000000\t01\n"),
         "eth0");
     EXPECT_EQ(default_interface_of("Iface\tDestination\tGateway\n"), "");
 }
 
-TEST(Facts, TakeTheConfiguredNameInLowerCase) {
+TEST(Facts, ConvertTheConfiguredNameToLowerCase) {
     const auto facts = read_facts("Rack7.Example");
     ASSERT_TRUE(facts) << facts.error().what;
     EXPECT_EQ(facts->name, "rack7.example");
@@ -34,8 +34,9 @@ TEST(Facts, TakeTheConfiguredNameInLowerCase) {
     EXPECT_GT(facts->memory_bytes, 1 << 20);
 }
 
-TEST(Facts, RefuseANameThatKubernetesWouldRefuse) {
-    for (const std::string& name : {std::string("a_b"), std::string("-a"), std::string(64, 'a')}) {
+TEST(Facts, RefuseAnInvalidNodeName) {
+    for (const std::string& name :
+         {std::string("a_b"), std::string("-a"), std::string("a..b"), std::string(64, 'a')}) {
         const auto facts = read_facts(name);
         ASSERT_FALSE(facts) << name;
         EXPECT_THAT(facts.error().what, HasSubstr("host.name"));

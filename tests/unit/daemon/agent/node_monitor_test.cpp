@@ -17,7 +17,7 @@ model::HostFacts here() {
     return facts;
 }
 
-model::NodeRecord good() {
+model::NodeRecord ready_node() {
     model::NodeRecord node;
     node.machine_id = "m1";
     node.provider_id = "byoh://h1";
@@ -25,16 +25,16 @@ model::NodeRecord good() {
     return node;
 }
 
-TEST(Verify, TakesTheNodeOfThisHost) { EXPECT_TRUE(verify(good(), here())); }
+TEST(Verify, AcceptsTheNodeOfThisHost) { EXPECT_TRUE(verify(ready_node(), here())); }
 
-TEST(Verify, NamesWhatIsDifferent) {
-    model::NodeRecord node = good();
+TEST(Verify, NamesTheDifference) {
+    model::NodeRecord node = ready_node();
     node.machine_id = "m2";
-    EXPECT_THAT(verify(node, here()).error().what, HasSubstr("machine-id \"m2\""));
-    node = good();
+    EXPECT_THAT(verify(node, here()).error().what, HasSubstr("found \"m2\""));
+    node = ready_node();
     node.provider_id = "byoh://h2";
     EXPECT_THAT(verify(node, here()).error().what, HasSubstr("byoh://h2"));
-    node = good();
+    node = ready_node();
     node.ready = model::ConditionStatus::no;
     node.ready_message = "no network plugin";
     EXPECT_THAT(verify(node, here()).error().what, HasSubstr("no network plugin"));

@@ -5,7 +5,7 @@
 namespace kubexm::agent {
 namespace {
 
-TEST(PlanView, ShowsEveryStepBeforeAnythingHappened) {
+TEST(PlanView, ShowsEveryStepAsPending) {
     const model::Plan plan{"p1", "o", {model::Sysctl{"net.ipv4.ip_forward", "1"}}};
     const model::PlanView view = view_of(plan);
     EXPECT_EQ(view.id, "p1");
@@ -15,20 +15,18 @@ TEST(PlanView, ShowsEveryStepBeforeAnythingHappened) {
     EXPECT_EQ(view.steps[0].target, "net.ipv4.ip_forward");
 }
 
-TEST(PlanView, StepsOfAnUndoBecomeKnownAsTheyHappen) {
+TEST(PlanView, StepsOfAnUndoAreAddedByTheirEvents) {
     model::PlanView view;
-    take(view, {"undo-1", 2, "undone", "give back /etc/x", ""});
+    apply_event(view, {"undo-1", 2, "done", "restore /etc/x", ""});
     ASSERT_EQ(view.steps.size(), 3U);
     EXPECT_EQ(view.steps[0].state, "pending");
-    EXPECT_EQ(view.steps[2].text, "give back /etc/x");
-    take(view, {"undo-1", 2, "failed", "", "no"});
+    EXPECT_EQ(view.steps[2].text, "restore /etc/x");
+    apply_event(view, {"undo-1", 2, "failed", "", "no"});
     EXPECT_EQ(view.steps[2].state, "failed");
-    EXPECT_EQ(view.steps[2].text, "give back /etc/x");
-    take(view, {"undo-1", 4000000000U, "undone", "", ""});
-    EXPECT_EQ(view.steps.size(), 3U) << "what the executor says is bounded too";
+    EXPECT_EQ(view.steps[2].text, "restore /etc/x");
+    apply_event(view, {"undo-1", 4000000000U, "done", "", ""});
+    EXPECT_EQ(view.steps.size(), 3U) << "the number of steps is limited";
 }
-
-TEST(PlanIds, AreNeverTheSame) { EXPECT_NE(new_plan_id("join"), new_plan_id("join")); }
 
 }  // namespace
 }  // namespace kubexm::agent

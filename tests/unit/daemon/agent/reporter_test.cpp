@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Takes patches down and leaves the answers to the test.
+/// Records patches; the test answers them.
 class PatchedApi : public kube::Api {
 public:
     const std::string& server() const override { return server_; }
@@ -61,7 +61,7 @@ protected:
     Reporter reporter_{context_};
 };
 
-TEST_F(ReporterTest, AConflictIsWrittenAgainToTheNextVersion) {
+TEST_F(ReporterTest, AConflictIsWrittenAgainWithTheNextVersion) {
     reporter_.on_host(api_, version("1"));
     reporter_.set(is_true(kInstalled, "kubelet"));
     api_.refuse_last();
@@ -71,7 +71,7 @@ TEST_F(ReporterTest, AConflictIsWrittenAgainToTheNextVersion) {
     EXPECT_EQ(api_.patches.back()["metadata"]["resourceVersion"], "2");
 }
 
-TEST_F(ReporterTest, TheNextVersionMayComeBeforeTheConflict) {
+TEST_F(ReporterTest, TheNextVersionMayArriveBeforeTheConflict) {
     reporter_.on_host(api_, version("1"));
     reporter_.set(is_true(kInstalled, "kubelet"));
     reporter_.on_host(api_, version("2"));
@@ -81,26 +81,26 @@ TEST_F(ReporterTest, TheNextVersionMayComeBeforeTheConflict) {
     EXPECT_EQ(api_.patches.back()["metadata"]["resourceVersion"], "2");
 }
 
-TEST_F(ReporterTest, WhatWasDeniedIsMendedAndNothingElse) {
+TEST_F(ReporterTest, OnlyAConditionThatWasNotTrueIsResolved) {
     reporter_.on_host(api_, version("1"));
-    reporter_.mend(kAssignmentApplied);
+    reporter_.resolve(kAssignmentApplied);
     EXPECT_TRUE(api_.patches.empty());
     model::HostRecord held = version("2");
-    held.conditions = {is_false(kAssignmentApplied, "Warning", "Before", "our time")};
+    held.conditions = {is_false(kAssignmentApplied, "Warning", "Earlier", "by another process")};
     reporter_.on_host(api_, held);
-    reporter_.mend(kAssignmentApplied);
+    reporter_.resolve(kAssignmentApplied);
     ASSERT_EQ(api_.patches.size(), 1U);
     EXPECT_EQ(api_.patches.back()["status"]["conditions"][0]["status"], "True");
 }
 
-TEST_F(ReporterTest, AServerThatChangesTheWordsIsNotToldThemForEver) {
+TEST_F(ReporterTest, AConditionThatTheServerDropsIsNotWrittenForEver) {
     reporter_.on_host(api_, version("1"));
     reporter_.set(is_true(kInstalled, "kubelet"));
     api_.accept_last({{"metadata", {{"resourceVersion", "2"}}}, {"status", json::object()}});
     EXPECT_EQ(api_.patches.size(), 1U);
 }
 
-TEST_F(ReporterTest, WhatIsSetMeanwhileIsWrittenAfterwards) {
+TEST_F(ReporterTest, AConditionSetDuringAWriteIsWrittenAfterIt) {
     reporter_.on_host(api_, version("1"));
     reporter_.set(is_true(kInstalled, "kubelet"));
     reporter_.set(is_true(kBootstrapped, "Ready"));
@@ -110,7 +110,7 @@ TEST_F(ReporterTest, WhatIsSetMeanwhileIsWrittenAfterwards) {
     EXPECT_EQ(api_.patches.back()["status"]["conditions"].size(), 2U);
 }
 
-TEST_F(ReporterTest, WithoutAWayToTheHostItWaitsForTheNext) {
+TEST_F(ReporterTest, WithoutAnApiItWaitsForTheNextOne) {
     reporter_.on_host(api_, version("1"));
     reporter_.forget_host();
     reporter_.set(is_true(kInstalled, "kubelet"));

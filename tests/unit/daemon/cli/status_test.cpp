@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 struct Outcome {
-    std::string text;  // of both of its outputs
+    std::string text;  // standard output and error
     int code = -1;
 };
 
@@ -44,36 +44,36 @@ protected:
     static Outcome run(const std::string& words) { return kubexmctl(place().socket(), words); }
 };
 
-TEST_F(Status, IsToldToAPerson) {
+TEST_F(Status, IsPrintedAsText) {
     const auto outcome = run("status");
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.text, HasSubstr("phase        joining\n"));
 }
 
-TEST_F(Status, AsJsonIsByteForByteWhatTheApiAnswers) {
+TEST_F(Status, AsJsonHasTheBytesOfTheApi) {
     EXPECT_EQ(run("status --output json").text, api::golden("status-joining.json"));
     EXPECT_EQ(run("plan --output json").text, api::golden("plan.json"));
 }
 
-TEST_F(Status, OfThePlanIsToldStepByStep) {
+TEST_F(Status, OfThePlanListsTheSteps) {
     const auto outcome = run("plan");
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.text, StartsWith("plan p-1: running\ndone     set "));
 }
 
-TEST_F(Status, AFormThatIsNotKnownIsRefused) { EXPECT_NE(run("status --output diff").code, 0); }
+TEST_F(Status, AnUnknownOutputIsRefused) { EXPECT_NE(run("status --output diff").code, 0); }
 
-TEST_F(Status, WithoutKubexmdSaysHowToStartIt) {
-    const http::Scratch scratch;
-    const auto outcome = kubexmctl(scratch.path("none.sock"), "status");
+TEST_F(Status, WithoutKubexmdNamesTheCommandToStartIt) {
+    const TempDirectory directory;
+    const auto outcome = kubexmctl(directory / "none.sock", "status");
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_THAT(outcome.text, HasSubstr("none.sock: systemctl start kubexmd\n"));
+    EXPECT_THAT(outcome.text, HasSubstr("systemctl start kubexmd\n"));
 }
 
-/// Something that listens where kubexmd should, and answers each client with the same bytes.
+/// A process in the place of kubexmd that answers with the given bytes.
 Outcome ask_impostor(const std::string& answer) {
-    const http::Scratch scratch;
-    auto listener = http::listen_unix(scratch.path("s"));
+    const TempDirectory directory;
+    auto listener = http::listen_unix(directory / "s");
     if (!listener) throw std::runtime_error(listener.error().what);
     std::thread impostor([&] {
         pollfd ready{.fd = listener->get(), .events = POLLIN, .revents = 0};
@@ -87,7 +87,7 @@ Outcome ask_impostor(const std::string& answer) {
             rest.remove_prefix(static_cast<std::size_t>(sent));
         }
     });
-    auto outcome = kubexmctl(scratch.path("s"), "plan");
+    auto outcome = kubexmctl(directory / "s", "plan");
     impostor.join();
     return outcome;
 }
@@ -97,9 +97,9 @@ TEST(StatusOfAnImpostor, IsRefusedWithAReason) {
     const std::vector<std::pair<std::string, std::string>> cases{
         {"garbage", "Unsupported protocol"},
         {head + "no JSON", "not JSON"},
-        {head + std::string(3'000'000, ' '), "asking kubexmd at"},
+        {head + std::string(3'000'000, ' '), "no valid answer"},
         {head + std::string(1000, '['), "nested deeper"},
-        {"HTTP/1.1 500 X\r\n\r\n{}", "no reason was given"}};
+        {"HTTP/1.1 500 X\r\n\r\n{}", "gave no reason"}};
     for (const auto& [answer, reason] : cases) {
         const auto outcome = ask_impostor(answer);
         EXPECT_EQ(outcome.code, 1) << reason;
@@ -107,7 +107,7 @@ TEST(StatusOfAnImpostor, IsRefusedWithAReason) {
     }
 }
 
-TEST(StatusOfAnImpostor, IsNotObeyedByTheTerminal) {
+TEST(StatusOfAnImpostor, HasItsControlCharactersEscaped) {
     const auto refused =
         ask_impostor("HTTP/1.1 404 X\r\nConnection: close\r\n\r\n{\"detail\": \"\\u001b[2Jgone\"}");
     EXPECT_EQ(refused.code, 1);

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 json document(const std::string& name) { return json::parse(api::golden(name)); }
 
-TEST(StatusText, TellsEverythingAboutAHost) {
+TEST(StatusText, ShowsEverythingAboutAHost) {
     EXPECT_EQ(status_text(document("status-joining.json")),
               "host         h1 (Debian GNU/Linux 12 (bookworm), amd64, 2 CPUs, 3.7 GiB)\n"
               "phase        joining\n"
@@ -28,13 +28,13 @@ TEST(StatusText, TellsEverythingAboutAHost) {
               "version      0.1.0\n");
 }
 
-TEST(StatusText, SaysWhatIsNotThere) {
+TEST(StatusText, ShowsAnUnconfiguredHost) {
     const std::string text = status_text(document("status-fresh.json"));
     EXPECT_NE(text.find("assignment   none\nplan         none\nversion"), std::string::npos)
         << text;
 }
 
-TEST(StatusText, TellsAPlanStepByStep) {
+TEST(StatusText, ShowsThePlanStepByStep) {
     EXPECT_EQ(plan_text(document("plan.json")),
               "plan p-1: running\n"
               "done     set net.ipv4.ip_forward to 1\n"
@@ -42,7 +42,7 @@ TEST(StatusText, TellsAPlanStepByStep) {
               "pending  start b.service\n");
 }
 
-TEST(StatusText, WhatIsSomethingElseIsShownAsNothing) {
+TEST(StatusText, ShowsMembersOfOtherTypesAsEmpty) {
     for (const char* text :
          {"null", "[]", "1", "{}", R"("x")", R"({"host": [], "plan": 1, "units": "x"})",
           R"({"conditions": [1, null, {"type": {}}], "plan": {"steps": {"a": 1}}, "phase": 7})"}) {

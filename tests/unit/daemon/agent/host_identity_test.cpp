@@ -1,0 +1,55 @@
+#include "daemon/agent/host_identity.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/daemon/loop/running_loop.hpp"
+#include "tests/unit/temp_directory.hpp"
+
+namespace kubexm::agent {
+namespace {
+
+using testing::HasSubstr;
+
+class HostIdentityTest : public testing::Test {
+protected:
+    /// The error of a start without a stored certificate.
+    Error start_with(const std::string& bootstrap_kubeconfig) {
+        Error error;
+        HostIdentity identity(
+            context_, {"h1", bootstrap_kubeconfig},
+            {[](const kube::ClusterCredentials&) {}, [&](const Error& why) { error = why; }});
+        identity.start();
+        return error;
+    }
+
+    TempDirectory directory_;
+    Loop loop_ = make_loop();
+    ExecutorClient executor_{loop_, "/nowhere", "test", [](const Result<>&) {}};
+    CredentialStore store_ = *CredentialStore::open(directory_.path());
+    StatusStore status_{{}, [](const model::Snapshot&) {}};
+    AgentContext context_{loop_, executor_, executor_, store_, status_, {}, "default"};
+};
+
+TEST_F(HostIdentityTest, WithoutABootstrapKubeconfigNamesItsPath) {
+    directory_.write("none", "none");  // as kubexmd.service sets it
+    for (const std::string& path : {std::string(), directory_ / "absent", directory_ / "none"}) {
+        const Error error = start_with(path);
+        EXPECT_EQ(error.code, Code::not_found) << path;
+        EXPECT_THAT(error.what, HasSubstr("/etc/kubexm/bootstrap-kubeconfig"));
+    }
+}
+
+TEST_F(HostIdentityTest, AnUnreadableBootstrapKubeconfigIsNotReportedAsAbsent) {
+    const Error error = start_with(directory_.path());
+    EXPECT_NE(error.code, Code::not_found);
+    EXPECT_THAT(error.what, HasSubstr(directory_.path()));
+}
+
+TEST_F(HostIdentityTest, AnInvalidBootstrapKubeconfigIsReported) {
+    directory_.write("kubeconfig", "{{{");
+    EXPECT_THAT(start_with(directory_ / "kubeconfig").what, HasSubstr("bootstrap kubeconfig: "));
+}
+
+}  // namespace
+}  // namespace kubexm::agent
