@@ -139,7 +139,7 @@ def test_a_plan_is_not_carried_out_twice(host):
     assert host.run(["kubexmctl", "apply", "/run/plan.json"]).returncode == 0
     replayed = host.run(["kubexmctl", "apply", "/run/plan.json"], check=False)
     assert replayed.returncode == 1
-    assert "p1 was taken in before" in replayed.stderr
+    assert "p1 was accepted before" in replayed.stderr
 
 
 def test_nobody_but_root_and_kubexm_is_heard(host):

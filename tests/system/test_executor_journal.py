@@ -94,4 +94,4 @@ def test_restore_goes_on_with_what_can_be_read(nodes):
     assert node.run(["kubexmctl", "undo", "test"]).returncode == 0
     assert forwarding(node) == "0"
     replayed = apply(node, "p1")
-    assert "p1 was taken in before" in replayed.stderr
+    assert "p1 was accepted before" in replayed.stderr

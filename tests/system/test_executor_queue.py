@@ -87,7 +87,7 @@ def test_a_plan_does_not_stop_for_an_id_that_was_used(host, request_again):
         wire.hello()
         wire.send(request_again)
         open_gate(host)
-        assert "p1 was taken in before" in client.reason(wire.last())
+        assert "p1 was accepted before" in client.reason(wire.last())
     wait_for(host, "p1", "done")
     assert forwarding(host) == "1"
 
