@@ -47,7 +47,7 @@ def damaged(nodes):
 
 
 def test_nothing_is_changed_until_a_person_decides(damaged):
-    waiting.until("the executor says so", lambda: "Holding" in status_text(damaged), 20)
+    waiting.until("the executor says so", lambda: "Not changing the host" in status_text(damaged), 20)
     refused = apply(damaged, "p2", "0")
     assert refused.returncode == 1
     assert "kubexmctl journal" in refused.stderr

@@ -26,7 +26,7 @@ Result<> check_not_lost(const StateDirectory& directory) {
     const bool content = TRY(has_content(directory));
     if (!content) return {};
     return fail(Code::corrupt,
-                fmt::format("{}: missing, although {} has the content of files; restore the file "
+                fmt::format("{} is missing, although {} has content of files; restore the file "
                             "and restart kubexm-executor, or run kubexmctl journal discard",
                             directory.path_of(kDatabaseFile), directory.path_of(kVaultDirectory)));
 }
