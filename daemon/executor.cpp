@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pwd.h>
-#include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
 #include <csignal>

@@ -230,7 +230,6 @@ void FaultVfs::arm(const Plan& plan) {
 
 void FaultVfs::disarm() { arm({}); }
 
-
 bool FaultVfs::was_hit() const {
     return state().plan.fault != Fault::none && state().operations >= state().plan.at;
 }
