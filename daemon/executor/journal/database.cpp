@@ -77,7 +77,7 @@ Result<> use_log(const sqlite::Database& database) {
 
 Result<> check_and_migrate(const sqlite::Database& database) {
     const std::int64_t version = TRY(check_schema(database, migrations()));
-    // The write version in the header: damage, as the schema is ours.
+    // SQLite does not write a file with an unknown write version. The schema is known: damage.
     if (database.read_only()) {
         return fail(Code::corrupt, database.file() + ": the header has an unknown write version");
     }
