@@ -1,8 +1,7 @@
-// kubexm-executor: carries out plans as root. Puts the modules together and nothing else.
+// kubexm-executor: carries out plans as root. The composition root of its modules.
 
 #include <fmt/format.h>
 #include <pwd.h>
-#include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
 #include <csignal>
@@ -11,6 +10,7 @@
 
 #include "daemon/base/log.hpp"
 #include "daemon/base/options.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/base/version.hpp"
 #include "daemon/config/executor_config.hpp"
 #include "daemon/executor/service/service.hpp"
@@ -24,15 +24,15 @@ constexpr std::string_view kUsage =
     "       kubexm-executor --version | --help\n"
     "\n"
     "Carries out journaled plans on this host. Started by systemd through kubexm-executor.socket.\n"
-    "  --config FILE   root's allow-lists (default /etc/kubexm/executor.yaml)\n"
-    "  --check-config  print the configuration that would be in effect, or what is wrong with it\n";
+    "  --config FILE   configuration with the allow-lists (default /etc/kubexm/executor.yaml)\n"
+    "  --check-config  print the effective configuration, or its first error, and exit\n";
 
 Result<uid_t> uid_of(const std::string& user) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread is started
     const passwd* entry = ::getpwnam(user.c_str());
     if (entry == nullptr) {
         return fail(Code::not_found,
-                    fmt::format("user {} (agent_user in executor.yaml) does not exist: "
+                    fmt::format("user {} (agent_user in executor.yaml) does not exist; "
                                 "run systemd-sysusers",
                                 user));
     }
@@ -41,11 +41,10 @@ Result<uid_t> uid_of(const std::string& user) {
 
 Result<Fd> passed_socket() {
     if (::sd_listen_fds(1) == 1) return Fd{SD_LISTEN_FDS_START};
-    return fail(Code::unavailable,
-                "no socket was passed: start kubexm-executor.socket, systemd starts the rest");
+    return fail(Code::unavailable, "no socket was passed; start kubexm-executor.socket");
 }
 
-/// Before any thread is started: they are for the loop alone.
+/// Before any thread starts: the loop receives these signals.
 void block_signals() {
     sigset_t signals;
     ::sigemptyset(&signals);
@@ -53,28 +52,27 @@ void block_signals() {
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-/// A journal that cannot be used keeps the executor from changing anything, not from saying why.
+/// Without a usable journal the executor changes nothing, but answers requests with the reason.
 void on_health(Loop& loop, const Result<>& health) {
     if (health) return notify_systemd("READY=1\nSTATUS=Ready for plans.");
     const std::string& what = health.error().what;
-    log::error(fmt::format("nothing is changed on this host: {}", what),
+    log::error(fmt::format("not changing the host: {}", what),
                {{"CODE", name_of(health.error().code)}});
-    if (health.error().code == Code::conflict)
-        return loop.stop(1);  // another process is the executor
-    notify_systemd(fmt::format("READY=1\nSTATUS=Holding: {}", what).c_str());
+    if (health.error().code == Code::conflict) return loop.stop(1);  // another executor runs
+    notify_systemd(fmt::format("READY=1\nSTATUS=Not changing the host: {}", what).c_str());
 }
 
-/// Everything that lives as long as the process, in the order of construction.
+/// The objects of the process, in the order of construction.
 struct Executor {
     Executor(Loop event_loop, executor::Root host, const config::ExecutorConfig& settings,
-             uid_t front)
+             uid_t agent)
         : loop(std::move(event_loop)),
           root(std::move(host)),
           engine(settings.state, root, systemd, settings.allow),
           service(loop, worker, engine,
-                  {front, fmt::format("kubexm-executor {}", kVersion),
+                  {agent, fmt::format("kubexm-executor {}", kVersion),
                    [this](const Result<>& health) { on_health(loop, health); }}) {}
-    ~Executor() { worker.finish(); }  // what it runs uses the service
+    ~Executor() { worker.finish(); }  // its jobs use the service
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
 
@@ -86,63 +84,58 @@ struct Executor {
     executor::Service service;
 };
 
-/// Allow-lists and log level change at once; the rest decides what a process is made of.
+/// Applies the allow-lists and the log level; other settings need a restart.
+void apply(Executor& executor, const std::string& file, const config::ExecutorConfig& settings,
+           const config::ExecutorConfig& started) {
+    log::set_level(settings.log.level);
+    const bool queued = executor.worker.query(
+        0, [&executor, allow = settings.allow] { executor.engine.allow(allow); });
+    if (queued) log::notice(fmt::format("{} reloaded", file));
+    if (!queued) log::error("keeping the old allow-lists: too many queued requests; reload again");
+    if (settings.state != started.state || settings.agent_user != started.agent_user) {
+        log::warning("state and agent_user need: systemctl restart kubexm-executor");
+    }
+}
+
 void reload(Executor& executor, const std::string& file, const config::ExecutorConfig& started) {
     notify_systemd("RELOADING=1");
-    auto settings = config::load_executor(file);
-    if (settings) {
-        log::set_level(settings->log.level);
-        const bool taken = executor.worker.look(
-            0, [&executor, allow = settings->allow] { executor.engine.allow(allow); });
-        if (taken) log::notice(fmt::format("{} was read again", file));
-        if (!taken) log::error("the old allow-lists stay: too much waits, reload again");
-        if (settings->state != started.state || settings->agent_user != started.agent_user) {
-            log::warning("state and agent_user change with: systemctl restart kubexm-executor");
-        }
-    } else {
-        log::error(fmt::format("the old configuration stays: {}", settings.error().what),
+    const auto settings = config::load_executor(file);
+    if (settings) apply(executor, file, *settings, started);
+    if (!settings) {
+        log::error(fmt::format("keeping the old configuration: {}", settings.error().what),
                    {{"CODE", name_of(settings.error().code)}});
     }
     notify_systemd("READY=1");
 }
 
 Result<int> serve(const DaemonOptions& options, const config::ExecutorConfig& settings) {
-    auto front = uid_of(settings.agent_user);
-    if (!front) return std::unexpected(front.error());
-    auto socket = passed_socket();
-    if (!socket) return std::unexpected(socket.error());
-    auto root = executor::Root::open("/");
-    if (!root) return std::unexpected(root.error());
-    auto loop = Loop::create();
-    if (!loop) return std::unexpected(loop.error());
+    const uid_t agent = TRY(uid_of(settings.agent_user));
+    Fd socket = TRY(passed_socket());
+    auto root = TRY(executor::Root::open("/"));
+    auto loop = TRY(Loop::create());
     block_signals();
-    Executor executor(*std::move(loop), *std::move(root), settings, *front);
-    auto stop = executor.loop.on_signal(SIGTERM, [&executor] {
-        notify_systemd("STOPPING=1\nSTATUS=Finishing the step that runs.");
+    Executor executor(std::move(loop), std::move(root), settings, agent);
+    const auto stop = TRY(executor.loop.on_signal(SIGTERM, [&executor] {
+        notify_systemd("STOPPING=1\nSTATUS=Finishing the running step.");
         executor.loop.stop(0);
-    });
-    if (!stop) return std::unexpected(stop.error());
-    auto hup = executor.loop.on_signal(SIGHUP, [&] { reload(executor, options.config, settings); });
-    if (!hup) return std::unexpected(hup.error());
-    auto fed = executor.loop.feed_watchdog([&executor] { return executor.worker.alive(); });
-    if (!fed) return std::unexpected(fed.error());
-    if (auto listening = executor.service.listen(*std::move(socket)); !listening) {
-        return std::unexpected(listening.error());
-    }
-    notify_systemd("STATUS=Looking for an interrupted plan.");
+    }));
+    const auto hup =
+        TRY(executor.loop.on_signal(SIGHUP, [&] { reload(executor, options.config, settings); }));
+    TRY(executor.loop.feed_watchdog([&executor] { return executor.worker.alive(); }));
+    TRY(executor.service.listen(std::move(socket)));
+    notify_systemd("STATUS=Checking for an interrupted plan.");
     executor.service.recover();
     return executor.loop.run();
 }
 
 Result<int> run(const DaemonOptions& options) {
-    auto settings = config::load_executor(options.config);
-    if (!settings) return std::unexpected(settings.error());
+    const auto settings = TRY(config::load_executor(options.config));
     if (options.check_config) {
-        fmt::print("{}", config::effective(*settings));
+        fmt::print("{}", config::effective(settings));
         return 0;
     }
-    log::set_level(settings->log.level);
-    return serve(options, *settings);
+    log::set_level(settings.log.level);
+    return serve(options, settings);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "daemon/loop/loop.hpp"
 
-// sd-event's objects with owners. Private to the module.
+// Owners of sd-event objects. Private to the module.
 
 namespace kubexm {
 
@@ -17,7 +17,7 @@ struct EventRelease {
 };
 using Event = std::unique_ptr<sd_event, EventRelease>;
 
-/// An sd-event source that goes with its owner.
+/// Removes its sd-event source when destroyed.
 class EventSource final : public Loop::Source {
 public:
     explicit EventSource(sd_event_source* source) : source_(source) {}
@@ -25,14 +25,12 @@ public:
     EventSource(const EventSource&) = delete;
     EventSource& operator=(const EventSource&) = delete;
 
-    sd_event_source* get() const { return source_; }
-
 private:
     sd_event_source* source_;
 };
 
-/// Ties what a new source calls to the source's life. sd-event frees a source that is dropped in
-/// its own callback only after the callback returned: that is why dropping is safe there.
+/// Destroys `called` together with the source. sd-event frees a source that is dropped in its own
+/// callback after that callback has returned, which makes dropping it there safe.
 template <typename Called>
 std::unique_ptr<EventSource> owning(sd_event_source* source, std::unique_ptr<Called> called) {
     auto handle = std::make_unique<EventSource>(source);

@@ -4,12 +4,12 @@
 
 namespace kubexm {
 
-IdleTimer::IdleTimer(Loop& loop, Loop::Callback then, std::chrono::milliseconds quiet)
-    : loop_(loop), then_(std::move(then)), quiet_(quiet) {}
+IdleTimer::IdleTimer(Loop& loop, Loop::Callback on_idle, std::chrono::milliseconds period)
+    : loop_(loop), on_idle_(std::move(on_idle)), period_(period) {}
 
 void IdleTimer::touch() {
-    // Where there is no timer the rest goes without what comes after it.
-    if (auto timer = loop_.after(quiet_, [this] { then_(); })) timer_ = *std::move(timer);
+    // Fails only once the loop has finished.
+    if (auto timer = loop_.after(period_, [this] { on_idle_(); })) timer_ = *std::move(timer);
 }
 
 }  // namespace kubexm

@@ -6,21 +6,21 @@
 
 namespace kubexm {
 
-/// Does something once when nothing was going on for a while. Loop thread.
+/// Calls back once after a period without touch(). Loop thread.
 class IdleTimer {
 public:
-    static constexpr std::chrono::seconds kQuiet{5};
+    static constexpr std::chrono::seconds kPeriod{5};
 
-    /// `loop` outlives it.
-    IdleTimer(Loop& loop, Loop::Callback then, std::chrono::milliseconds quiet = kQuiet);
+    /// `loop` outlives the timer.
+    IdleTimer(Loop& loop, Loop::Callback on_idle, std::chrono::milliseconds period = kPeriod);
 
-    /// Something is going on: the while begins anew.
+    /// Starts the period again.
     void touch();
 
 private:
     Loop& loop_;
-    Loop::Callback then_;
-    std::chrono::milliseconds quiet_;
+    Loop::Callback on_idle_;
+    std::chrono::milliseconds period_;
     Loop::Handle timer_;
 };
 

@@ -2,26 +2,58 @@
 
 #include <systemd/sd-daemon.h>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "daemon/base/try.hpp"
 #include "daemon/loop/event.hpp"
 #include "daemon/loop/mailbox.hpp"
-#include "daemon/loop/timers.hpp"
 
 namespace kubexm {
 
 // The callbacks given to sd-event are noexcept: an exception must not travel through its frames.
 
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kAccuracy = 1000;                  // microseconds a timer may be late
+constexpr milliseconds kLongest = std::chrono::years(10);  // keeps the sum below in its type
+
+/// Microseconds of CLOCK_MONOTONIC. sd_event_add_time_relative() would count from the beginning of
+/// the loop's turn, and a timer set late in a turn would fire early.
+std::uint64_t due_after(milliseconds delay) {
+    const auto due = std::chrono::steady_clock::now().time_since_epoch() +
+                     std::clamp(delay, milliseconds(0), kLongest);
+    return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::microseconds>(due).count());
+}
+
+Result<Loop::Handle> add_timer(sd_event* event, milliseconds delay, Loop::Callback callback) {
+    const auto on_due = [](sd_event_source*, std::uint64_t, void* called) noexcept {
+        // Moved out, so that the captured objects are released although the handle lives on.
+        Loop::Callback due = std::move(*static_cast<Loop::Callback*>(called));
+        due();
+        return 0;
+    };
+    auto called = std::make_unique<Loop::Callback>(std::move(callback));
+    sd_event_source* source = nullptr;
+    const int done = sd_event_add_time(event, &source, CLOCK_MONOTONIC, due_after(delay), kAccuracy,
+                                       on_due, called.get());
+    if (done < 0) return from_errno("sd_event_add_time", "timer", -done);
+    return owning(source, std::move(called));
+}
+
+}  // namespace
+
 struct Loop::Impl {
     Event event;
     std::unique_ptr<Mailbox> mailbox;
-    std::shared_ptr<Timers> timers;
 
     struct {
-        std::chrono::milliseconds period{};
+        milliseconds period{};
         std::move_only_function<bool()> healthy;
         Handle timer;
     } watchdog;
@@ -41,12 +73,7 @@ Result<Loop> Loop::create() {
     const int done = sd_event_new(&event);
     if (done < 0) return from_errno("sd_event_new", "event loop", -done);
     impl->event.reset(event);
-    auto mailbox = Mailbox::create(event);
-    if (!mailbox) return std::unexpected(mailbox.error());
-    impl->mailbox = std::move(*mailbox);
-    auto timers = Timers::create(event);
-    if (!timers) return std::unexpected(timers.error());
-    impl->timers = std::move(*timers);
+    impl->mailbox = TRY(Mailbox::create(event));
     return Loop(std::move(impl));
 }
 
@@ -59,12 +86,12 @@ Result<Loop::Handle> Loop::on_io(int fd, std::uint32_t events, IoCallback callba
     sd_event_source* source = nullptr;
     const int done =
         sd_event_add_io(impl_->event.get(), &source, fd, events, on_ready, called.get());
-    if (done < 0) return from_errno("watching descriptor", std::to_string(fd), -done);
+    if (done < 0) return from_errno("watch descriptor", std::to_string(fd), -done);
     return owning(source, std::move(called));
 }
 
-Result<Loop::Handle> Loop::after(std::chrono::milliseconds delay, Callback callback) {
-    return impl_->timers->after(delay, std::move(callback));
+Result<Loop::Handle> Loop::after(milliseconds delay, Callback callback) {
+    return add_timer(impl_->event.get(), delay, std::move(callback));
 }
 
 Result<Loop::Handle> Loop::on_signal(int number, Callback callback) {
@@ -72,7 +99,7 @@ Result<Loop::Handle> Loop::on_signal(int number, Callback callback) {
     ::sigemptyset(&set);
     ::sigaddset(&set, number);
     if (const int failed = ::pthread_sigmask(SIG_BLOCK, &set, nullptr); failed != 0) {
-        return from_errno("blocking signal", std::to_string(number), failed);
+        return from_errno("block signal", std::to_string(number), failed);
     }
     const auto on_delivery = [](sd_event_source*, const signalfd_siginfo*, void* called) noexcept {
         (*static_cast<Callback*>(called))();
@@ -82,7 +109,7 @@ Result<Loop::Handle> Loop::on_signal(int number, Callback callback) {
     sd_event_source* source = nullptr;
     const int done =
         sd_event_add_signal(impl_->event.get(), &source, number, on_delivery, called.get());
-    if (done < 0) return from_errno("listening for signal", std::to_string(number), -done);
+    if (done < 0) return from_errno("watch signal", std::to_string(number), -done);
     return owning(source, std::move(called));
 }
 
@@ -91,35 +118,32 @@ void Loop::post(Callback callback) { impl_->mailbox->post(std::move(callback)); 
 Result<> Loop::feed_watchdog(std::move_only_function<bool()> healthy) {
     std::uint64_t microseconds = 0;
     const int asked = sd_watchdog_enabled(/*unset_environment=*/0, &microseconds);
-    if (asked < 0) return from_errno("reading the watchdog's period", "WATCHDOG_USEC", -asked);
+    if (asked < 0) return from_errno("sd_watchdog_enabled", "WATCHDOG_USEC", -asked);
     if (asked == 0) return {};
-    impl_->watchdog.period = std::chrono::milliseconds(microseconds / 1000);
+    impl_->watchdog.period = milliseconds(microseconds / 1000);
     impl_->watchdog.healthy = std::move(healthy);
     return impl_->arm_watchdog();
 }
 
 Result<> Loop::Impl::arm_watchdog() {
-    auto timer = timers->after(watchdog.period / 2, [this] { feed_watchdog(); });
-    if (!timer) return std::unexpected(timer.error());
-    watchdog.timer = std::move(*timer);
+    watchdog.timer = TRY(add_timer(event.get(), watchdog.period / 2, [this] { feed_watchdog(); }));
     return {};
 }
 
 void Loop::Impl::feed_watchdog() {
     if (watchdog.healthy()) notify_systemd("WATCHDOG=1");
-    // Where this fails nobody feeds any more, and systemd restarts us as it should.
+    // Without a timer the watchdog expires and systemd restarts the process.
     std::ignore = arm_watchdog();
 }
 
 Result<int> Loop::run() {
     const int code = sd_event_loop(impl_->event.get());
-    if (code < 0) return from_errno("running", "the event loop", -code);
+    if (code < 0) return from_errno("sd_event_loop", "event loop", -code);
     return code;
 }
 
 void Loop::stop(int code) {
-    // Through the mailbox, because sd-event belongs to one thread; what was posted before still
-    // runs.
+    // Through the mailbox: sd-event belongs to one thread, and earlier callbacks still run.
     post([event = impl_->event.get(), code] { sd_event_exit(event, code); });
 }
 

@@ -10,8 +10,8 @@
 namespace kubexm {
 
 /// One sd-event loop. Everything but post() and stop() belongs to the thread that runs it.
-/// At rest it does not wake up: timers are one-shot and the watchdog is fed from a timer only where
-/// systemd asked for one.
+/// An idle loop does not wake up: timers are one-shot, and there is a watchdog timer only if
+/// systemd set WatchdogSec=.
 class Loop {
 public:
     /// Dropping a source removes it from the loop. Safe inside its own callback.
@@ -30,22 +30,22 @@ public:
 
     /// EPOLLIN, EPOLLOUT, ... on a descriptor that the caller owns and that outlives the handle.
     Result<Handle> on_io(int fd, std::uint32_t events, IoCallback callback);
-    /// Once, after a delay.
+    /// Once, after a delay. Timers that are due in the same turn of the loop fire in any order. The
+    /// callback is destroyed once it has run.
     Result<Handle> after(std::chrono::milliseconds delay, Callback callback);
-    /// SIGTERM, SIGHUP, ...: blocked in this thread, for good, and delivered here. Threads that are
-    /// started later inherit the block; one that was there before must not be, or it gets the
-    /// signal.
+    /// Blocks SIGTERM, SIGHUP, ... in this thread for good and delivers it here. Call it before
+    /// other threads start: they inherit the block, and an older thread would get the signal.
     Result<Handle> on_signal(int number, Callback callback);
     /// Runs the callback on the loop's thread soon, after those posted before. Any thread.
     void post(Callback callback);
 
-    /// Feeds systemd's watchdog, if it set one, while `healthy` says true: asked on the loop's
-    /// thread at half the watchdog's period.
+    /// Feeds systemd's watchdog, if WatchdogSec= is set, as long as `healthy` returns true. Calls
+    /// `healthy` on the loop's thread at half the watchdog's period.
     Result<> feed_watchdog(std::move_only_function<bool()> healthy);
 
     /// Runs until stop(), once; returns its code, which is not negative.
     Result<int> run();
-    /// After what was posted before; what is posted later is dropped. Any thread.
+    /// Callbacks posted before still run, those posted later are dropped. Any thread.
     void stop(int code);
 
 private:
@@ -54,7 +54,7 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// READY=1, STATUS=..., STOPPING=1, RELOADING=1 to systemd; nothing where it did not start us.
+/// sd_notify(): READY=1, STATUS=..., STOPPING=1, RELOADING=1. No effect without NOTIFY_SOCKET.
 void notify_systemd(const char* state);
 
 }  // namespace kubexm

@@ -8,11 +8,13 @@
 #include <iterator>
 #include <utility>
 
+#include "daemon/base/try.hpp"
+
 namespace kubexm {
 
 namespace {
 
-// After this many the loop looks at descriptors and timers again, however many are waiting.
+// Callbacks per turn of the loop, so that a long queue does not delay descriptors and timers.
 constexpr std::size_t kPerTurn = 64;
 
 bool is_stopping(sd_event* event) {
@@ -24,9 +26,9 @@ bool is_stopping(sd_event* event) {
 
 Result<std::unique_ptr<Mailbox>> Mailbox::create(sd_event* event) {
     Fd wakeup{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    if (!wakeup) return from_errno("eventfd", "of the event loop");
+    if (!wakeup) return from_errno("eventfd", "event loop");
     std::unique_ptr<Mailbox> mailbox{new Mailbox(event, std::move(wakeup))};
-    if (auto done = mailbox->attach(); !done) return std::unexpected(done.error());
+    TRY(mailbox->attach());
     return mailbox;
 }
 

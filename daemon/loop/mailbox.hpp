@@ -10,7 +10,7 @@
 
 namespace kubexm {
 
-/// Callbacks that any thread leaves for the loop's thread, run in the order they came.
+/// Queue of callbacks from any thread to the loop's thread, first in first out.
 class Mailbox {
 public:
     /// `event` outlives the mailbox.
@@ -29,7 +29,7 @@ private:
     sd_event* event_;
     std::mutex mutex_;
     std::deque<Loop::Callback> waiting_;  // guarded by mutex_
-    Fd wakeup_;                           // an eventfd, readable while something is waiting
+    Fd wakeup_;                           // an eventfd, readable while a callback waits
     std::unique_ptr<EventSource> source_;
 };
 

@@ -133,7 +133,7 @@ def test_executor_killed_in_the_middle_of_an_undo_go_on(cluster, node):
     assert _undo(node).returncode != 0
     waiting.until("the end of the undo", lambda: "undone" in node.run(
         ["kubexmctl", "history", "--limit", "1"], check=False).stdout, WAIT_SECONDS, lambda: node.journal("--lines=40"))
-    client.until_logged(node, "going on with plan", "-u", EXECUTOR)
+    client.until_logged(node, "resuming interrupted plan", "-u", EXECUTOR)
     _assert_nothing_is_different(before, node)
 
 

@@ -117,7 +117,7 @@ def test_a_plan_prints_as_text_as_json_and_as_diffs(host):
     followed = host.run(["kubexmctl", "follow", "p1"]).stdout
     assert "done     set net.ipv4.ip_forward to 1" in followed and "plan p1: done" in followed
     refused = host.run(["kubexmctl", "cancel", "p1"], check=False)
-    assert refused.returncode == 1 and "plan p1 does not run" in refused.stderr
+    assert refused.returncode == 1 and "plan p1 is not running" in refused.stderr
 
 
 @pytest.mark.parametrize("bad, complaint", [
@@ -139,14 +139,14 @@ def test_a_plan_is_not_carried_out_twice(host):
     assert host.run(["kubexmctl", "apply", "/run/plan.json"]).returncode == 0
     replayed = host.run(["kubexmctl", "apply", "/run/plan.json"], check=False)
     assert replayed.returncode == 1
-    assert "p1 was taken in before" in replayed.stderr
+    assert "p1 was accepted before" in replayed.stderr
 
 
 def test_nobody_but_root_and_kubexm_is_heard(host):
     host.run(["chmod", "0666", "/run/kubexm-executor/executor.sock"])  # only the kernel's word protects now
     refused = host.run(["kubexmctl", "history"], user="nobody", check=False)
     assert refused.returncode == 1
-    assert "may not speak to the executor" in refused.stderr
+    assert "is not permitted to use the executor" in refused.stderr
     assert host.run(["kubexmctl", "history"], user="kubexm").returncode == 0
 
 

@@ -47,7 +47,7 @@ def damaged(nodes):
 
 
 def test_nothing_is_changed_until_a_person_decides(damaged):
-    waiting.until("the executor says so", lambda: "Holding" in status_text(damaged), 20)
+    waiting.until("the executor says so", lambda: "Not changing the host" in status_text(damaged), 20)
     refused = apply(damaged, "p2", "0")
     assert refused.returncode == 1
     assert "kubexmctl journal" in refused.stderr
@@ -94,4 +94,4 @@ def test_restore_goes_on_with_what_can_be_read(nodes):
     assert node.run(["kubexmctl", "undo", "test"]).returncode == 0
     assert forwarding(node) == "0"
     replayed = apply(node, "p1")
-    assert "p1 was taken in before" in replayed.stderr
+    assert "p1 was accepted before" in replayed.stderr

@@ -46,7 +46,7 @@ def test_what_came_with_a_refused_plan_does_not_stay(host):
         wire.hello()
         assert apply(wire, plan("p1", FORWARD)) == ""
         before = sorted(vault.iterdir())
-        assert "was taken in before" in apply(wire, plan("p1", file), [content])
+        assert "was accepted before" in apply(wire, plan("p1", file), [content])
         assert sorted(vault.iterdir()) == before
 
 
@@ -59,9 +59,9 @@ def test_refusals_without_end_do_not_push_the_past_out_of_the_audit(host):
         known = len(executor_wire.audit(host))
         for _ in range(200):
             assert "is not below" in reason(wire.ask(bad))
-            assert "was taken in before" in reason(wire.ask(replayed))
+            assert "was accepted before" in reason(wire.ask(replayed))
         written = [detail for _, _, detail in executor_wire.audit(host)[known:]]
         assert len(written) == 2 * MOST_OF_ONE_REFUSAL + 1, written
-        assert "is not below" in written[0] and "was taken in before" in written[1]
+        assert "is not below" in written[0] and "was accepted before" in written[1]
         assert "of this hour are counted" in written[-1]
         assert apply(wire, plan("p2", FORWARD)) == ""

@@ -46,7 +46,7 @@ def test_a_reload_puts_a_change_into_effect(host):
     assert "is not in allow.executables" in attempt(host, plan("p1", TRUE))
     host.write(client.CONFIGURATION, ALLOW_TRUE)
     host.run(["systemctl", "reload", client.SERVICE])
-    until_logged(host, "executor.yaml was read again")
+    until_logged(host, "executor.yaml reloaded")
     assert attempt(host, plan("p2", TRUE)) == ""
     assert "is not in allow.executables" in attempt(host, plan("p3", CAT))
 
@@ -64,7 +64,7 @@ def test_a_reload_with_a_bad_file_keeps_the_old_one_and_says_where(host, content
     host.run(["chown", owner, client.CONFIGURATION])
     host.run(["chmod", mode, client.CONFIGURATION])
     host.run(["systemctl", "reload", client.SERVICE])
-    assert complaint in until_logged(host, "the old configuration stays", "-u", client.SERVICE, "-p", "err")
+    assert complaint in until_logged(host, "keeping the old configuration", "-u", client.SERVICE, "-p", "err")
     assert "is not in allow.executables" in attempt(host, plan("p1", TRUE))
     assert attempt(host, plan("p2", FORWARD)) == ""
     assert shown(host, "MainPID") == pid
@@ -79,9 +79,9 @@ def test_the_log_level_changes_with_a_reload(host):
     assert attempt(host, plan("quiet", FORWARD)) == ""
     host.write(client.CONFIGURATION, "log: {level: info}\n")
     host.run(["systemctl", "reload", client.SERVICE])
-    until_logged(host, "executor.yaml was read again")
+    until_logged(host, "executor.yaml reloaded")
     assert attempt(host, plan("loud", FORWARD)) == ""
-    until_logged(host, "plan loud is done")
+    until_logged(host, "plan loud ended: done")
     assert host.journal("-o", "cat", "PLAN=quiet").strip() == ""
 
 
@@ -89,7 +89,7 @@ def test_a_stop_lets_the_step_end_and_the_plan_goes_on_at_the_next_start(host):
     begin_plan_at_gate(host, "p1")
     host.run(["systemctl", "stop", "--no-block", client.SERVICE])
     waiting.until("the stop", lambda: shown(host, "SubState") == "stop-sigterm", 60)
-    finishing = "Finishing the step that runs."
+    finishing = "Finishing the running step."
     waiting.until("it to say so", lambda: shown(host, "StatusText") == finishing, 60)
     open_gate(host)
     waiting.until("the end", lambda: shown(host, "ActiveState") == "inactive", 60)
@@ -115,7 +115,7 @@ def test_ready_is_said_only_after_an_interrupted_plan_came_to_its_end(host):
         waiting.until("ready", lambda: shown(host, "ActiveState") == "active", 60)
         assert forwarding(host) == "1"
         assert wire.last()["state"] == "done"
-    assert until_logged(host, "going on with plan p1")
+    assert until_logged(host, "resuming interrupted plan p1")
 
 
 def test_the_status_tells_what_runs(host):
@@ -124,7 +124,7 @@ def test_the_status_tells_what_runs(host):
     at_work = f"Plan p1, step 0: run /usr/bin/cat {GATE} as kubexm-gate.service."
     waiting.until("the step in the status", lambda: shown(host, "StatusText") == at_work, 60)
     open_gate(host)
-    at_rest = "Ready for plans. The last one, p1, is done."
+    at_rest = "Ready for plans. Last plan: p1, done."
     waiting.until("the plan's end", lambda: shown(host, "StatusText") == at_rest, 60)
 
 
@@ -157,7 +157,7 @@ def test_the_journal_has_the_fields_of_a_plan(host):
     stop = step("unit-state", name="containerd.service", active=False, restart_key="")
     broken = step("directory", path="/etc/kubernetes/missing/below", access=client.ACCESS | {"mode": "0755"})
     assert "missing" in attempt(host, plan("p1", stop, broken))
-    until_logged(host, "plan p1 is failed")
+    until_logged(host, "plan p1 ended: failed")
     entries = [json.loads(line) for line in host.journal("-o", "json", "PLAN=p1").splitlines()]
     steps = [entry for entry in entries if "STEP" in entry]
     assert {(entry["STEP"], entry["STATE"]) for entry in steps} >= {("0", "prepared"), ("0", "done"), ("1", "failed")}

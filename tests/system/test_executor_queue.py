@@ -87,7 +87,7 @@ def test_a_plan_does_not_stop_for_an_id_that_was_used(host, request_again):
         wire.hello()
         wire.send(request_again)
         open_gate(host)
-        assert "p1 was taken in before" in client.reason(wire.last())
+        assert "p1 was accepted before" in client.reason(wire.last())
     wait_for(host, "p1", "done")
     assert forwarding(host) == "1"
 
@@ -114,7 +114,7 @@ def test_a_connection_offers_one_plan_at_a_time(host):
         wire.hello()
         wire.send(apply_request(plan("p2", NOTHING), replace=False))
         wire.send(apply_request(plan("p3", NOTHING), replace=False))
-        assert "still to come" in client.reason(wire.receive())
+        assert "previous plan is pending" in client.reason(wire.receive())
     open_gate(host)
     wait_for(host, "p2", "done")
 
@@ -122,13 +122,13 @@ def test_a_connection_offers_one_plan_at_a_time(host):
 def test_a_cancel_that_is_refused_is_written_down(host):
     with executor_wire.connect(host) as wire:
         wire.hello()
-        assert "p0 does not run" in client.reason(wire.ask({"type": "cancel", "plan_id": "p0"}))
+        assert "p0 is not running" in client.reason(wire.ask({"type": "cancel", "plan_id": "p0"}))
     open_gate(host)
     wait_for(host, "p1", "done")
     assert forwarding(host) == "1"
 
     def written() -> bool:
-        return any("p0 does not run" in detail for _, _, detail in executor_wire.audit(host))
+        return any("p0 is not running" in detail for _, _, detail in executor_wire.audit(host))
     waiting.until("a record in the audit", written, 30)
 
 

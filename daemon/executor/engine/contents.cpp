@@ -56,7 +56,7 @@ Result<> keep_contents(Vault& vault, const model::Plan& plan, std::span<Content>
     if (auto good = contents_fit(plan, contents); !good) return good;
     const auto needs = needs_of(plan);
     for (Content& content : contents) {
-        auto kept = vault.keep(content.bytes.get(), content.digest, needs.at(content.digest).most);
+        auto kept = vault.store(content.bytes.get(), content.digest, needs.at(content.digest).most);
         if (!kept) return kept;
     }
     return {};

@@ -249,7 +249,7 @@ Result<> Runner::take_back_entry(const PlanRecord& record, const LedgerEntry& en
                       .code = stays ? Code::internal : stays.error().code,
                       .unit = unit_of(*step)});
     if (!stays) return during(text, stays.error());
-    return journaled(parts_.journal.taken_back(entry.sequence));
+    return journaled(parts_.journal.undone(entry.sequence));
 }
 
 Result<PlanState> Runner::stopped(const PlanRecord& record, const Stop& stop) {
@@ -262,14 +262,14 @@ Result<PlanState> Runner::failed(const PlanRecord& record, const Error& error) {
     auto audited = parts_.journal.audit(0, ::getpid(), "plan failed",
                                         fmt::format("{}: {}", record.id, error.what));
     if (!audited) return std::unexpected(audited.error());
-    auto recorded = parts_.journal.set_plan_state(record.id, PlanState::failed, record.undoing,
-                                                  error.what, counts_as_failure(error));
+    auto recorded = parts_.journal.end(record.id, PlanState::failed, error.what,
+                                       counts_as_failure(error));
     if (!recorded) return std::unexpected(recorded.error());
     return PlanState::failed;
 }
 
 Result<PlanState> Runner::end(const PlanRecord& record, PlanState state, std::string_view why) {
-    auto recorded = parts_.journal.set_plan_state(record.id, state, record.undoing, why);
+    auto recorded = parts_.journal.end(record.id, state, why);
     if (!recorded) return std::unexpected(recorded.error());
     return state;
 }
@@ -307,7 +307,7 @@ Result<> forget_unused_content(Journal& journal, Vault& vault) {
             want(model::contents_of(*step));
         }
     }
-    return vault.keep_only(wanted);
+    return vault.retain(wanted);
 }
 
 }  // namespace kubexm::executor

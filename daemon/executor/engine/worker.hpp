@@ -18,12 +18,12 @@
 namespace kubexm::executor {
 
 /// The one thread on which everything that touches the host or the journal happens, in order.
-/// Two lines of work: plans, one at a time; and looks, which are short and also served between the
-/// steps of a plan. Every user has a share of both, looks are served in turn, and never so many
+/// Two lines of work: plans, one at a time; and queries, which are short and also served between the
+/// steps of a plan. Every user has a share of both, queries are served in turn, and never so many
 /// that a plan does not come to its next step: a flood of one user holds up nobody else.
 class Worker {
 public:
-    using Look = std::move_only_function<void()>;
+    using Query = std::move_only_function<void()>;
     using Plan = std::move_only_function<void()>;
 
     Worker();
@@ -31,8 +31,8 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Any thread. False: as many looks of this user wait already as may.
-    bool look(std::uint32_t user, Look look);
+    /// Any thread. False: as many queries of this user wait already as may.
+    bool query(std::uint32_t user, Query query);
     /// Any thread. False: as many plans wait already as may; there is always room for one of root.
     bool plan(std::uint32_t user, Plan plan);
     /// Any thread. The plan of this id stops at its next step boundary. False: it does not run.
@@ -51,17 +51,17 @@ public:
     Stop begin_plan(std::string id);
     /// The plan that runs, if one does, stops at its next step boundary.
     void stop_plan();
-    /// Between steps: serves some of the looks that wait.
-    void serve_looks();
+    /// Between steps: serves some of the queries that wait.
+    void serve_queries();
 
 private:
     void run(const std::stop_token& end);
-    bool take_look(Look& look);
+    bool pop_query(Query& query);
 
     std::mutex mutex_;
     std::condition_variable_any changed_;
-    std::map<std::uint32_t, std::deque<Look>> looks_;  // by user; none is empty
-    std::uint32_t served_ = 0;                         // whose look was the last
+    std::map<std::uint32_t, std::deque<Query>> queries_;  // by user; none is empty
+    std::uint32_t served_ = 0;                         // whose query was the last
     std::deque<std::pair<std::uint32_t, Plan>> plans_;
     std::string running_;  // id of the plan
     std::stop_source plan_stop_;

@@ -1,5 +1,8 @@
 #include "daemon/executor/journal/audit.hpp"
 
+#include <ctime>
+
+#include "daemon/base/try.hpp"
 #include "daemon/executor/journal/rows.hpp"
 #include "daemon/executor/journal/text.hpp"
 
@@ -10,23 +13,20 @@ namespace {
 Result<> drop_old_records(const sqlite::Database& database, AuditEnds& ends, std::uint32_t limit) {
     const std::int64_t first = ends.last - limit + 1;
     if (first <= ends.first) return {};
-    auto anchor = database.text("SELECT seal FROM audit WHERE sequence = ?", first - 1);
-    if (!anchor) return std::unexpected(anchor.error());
+    ends.anchor = TRY(database.text("SELECT seal FROM audit WHERE sequence = ?", first - 1));
     ends.first = first;
-    ends.anchor = *std::move(anchor);
     return database.run("DELETE FROM audit WHERE sequence < ?", first);
 }
 
-/// Records with one more at the end where there is one: the predecessor of the last.
+/// One record more than `limit` where there is one: the predecessor of the last.
 Result<std::vector<AuditRecord>> read_newest(const sqlite::Database& database, std::int64_t limit) {
-    auto statement = select<AuditRecord>(database, "ORDER BY sequence DESC LIMIT ?", limit + 1);
-    if (!statement) return std::unexpected(statement.error());
+    auto statement =
+        TRY(select<AuditRecord>(database, "ORDER BY sequence DESC LIMIT ?", limit + 1));
     std::vector<AuditRecord> records;
     for (;;) {
-        auto more = statement->step();
-        if (!more) return std::unexpected(more.error());
-        if (!*more) return records;
-        auto [record, seal] = read_row<AuditRecord>(*statement);
+        const bool more = TRY(statement.step());
+        if (!more) return records;
+        auto [record, seal] = read_row<AuditRecord>(statement);
         record.chain = std::move(seal);
         records.push_back(std::move(record));
     }
@@ -36,10 +36,10 @@ Result<> check_chain(const sqlite::Database& database, const std::vector<AuditRe
                      const AuditEnds& ends) {
     for (std::size_t i = 0; i < records.size(); ++i) {
         const bool oldest = records[i].sequence == ends.first;
-        if (!oldest && i + 1 == records.size()) continue;  // only there as a predecessor
+        if (!oldest && i + 1 == records.size()) continue;  // read as a predecessor only
         const std::string& previous = oldest ? ends.anchor : records[i + 1].chain;
         if (records[i].chain == seal_of(records[i], previous)) continue;
-        return fail(Code::corrupt, fmt::format("{}: audit record {} does not fit its chain",
+        return fail(Code::corrupt, fmt::format("{}: the audit chain breaks at record {}",
                                                database.file(), records[i].sequence));
     }
     return {};
@@ -47,41 +47,34 @@ Result<> check_chain(const sqlite::Database& database, const std::vector<AuditRe
 
 }  // namespace
 
-Result<AuditEnds> ends_of_audit(const sqlite::Database& database) {
-    auto found = find<AuditEnds>(database, "");
-    if (!found) return std::unexpected(found.error());
-    std::optional<AuditEnds>& ends = *found;
+Result<AuditEnds> audit_ends(const sqlite::Database& database) {
+    auto ends = TRY(find<AuditEnds>(database, ""));
     if (ends) return *std::move(ends);
-    return fail(Code::corrupt, database.file() + ": the ends of the audit chain are missing");
+    return fail(Code::corrupt, database.file() + ": the row of audit_ends is missing");
 }
 
 Result<> append_audit(const sqlite::Database& database, const AuditEvent& event,
                       std::uint32_t limit) {
-    auto ends = ends_of_audit(database);
-    if (!ends) return std::unexpected(ends.error());
-    const AuditRecord record{.sequence = ends->last + 1,
-                             .at = now(),
+    AuditEnds ends = TRY(audit_ends(database));
+    const AuditRecord record{.sequence = ends.last + 1,
+                             .at = std::time(nullptr),
                              .uid = event.uid,
                              .pid = event.pid,
                              .event = clipped(event.event),
                              .detail = clipped(event.detail)};
-    if (auto added = put(database, record, ends->head); !added) return added;
-    ends->last = record.sequence;
-    ends->head = seal_of(record, ends->head);
-    if (auto dropped = drop_old_records(database, *ends, limit); !dropped) return dropped;
-    return put(database, *ends);
+    TRY(put(database, record, ends.head));
+    ends.last = record.sequence;
+    ends.head = seal_of(record, ends.head);
+    TRY(drop_old_records(database, ends, limit));
+    return put(database, ends);
 }
 
 Result<std::vector<AuditRecord>> newest_audit(const sqlite::Database& database,
                                               std::uint32_t limit) {
-    auto ends = ends_of_audit(database);
-    if (!ends) return std::unexpected(ends.error());
-    auto records = read_newest(database, limit);
-    if (!records) return records;
-    if (auto good = check_chain(database, *records, *ends); !good) {
-        return std::unexpected(good.error());
-    }
-    if (records->size() > limit) records->pop_back();
+    const AuditEnds ends = TRY(audit_ends(database));
+    auto records = TRY(read_newest(database, limit));
+    TRY(check_chain(database, records, ends));
+    if (records.size() > limit) records.pop_back();
     return records;
 }
 

@@ -11,7 +11,7 @@
 
 namespace kubexm::executor::journal {
 
-/// Who did it and what, for the audit.
+/// An audit record before it has a sequence and a time.
 struct AuditEvent {
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
@@ -19,11 +19,11 @@ struct AuditEvent {
     std::string_view detail;
 };
 
-/// corrupt: they are missing or damaged.
-Result<AuditEnds> ends_of_audit(const sqlite::Database& database);
+/// corrupt: the row is missing or damaged.
+Result<AuditEnds> audit_ends(const sqlite::Database& database);
 
-/// Chains a record to the newest one and drops the oldest beyond `limit`, moving the anchor; call
-/// inside a transaction.
+/// Chains a record to the newest one and drops the oldest beyond `limit`, moving the anchor. Call
+/// it inside a transaction.
 Result<> append_audit(const sqlite::Database& database, const AuditEvent& event,
                       std::uint32_t limit);
 

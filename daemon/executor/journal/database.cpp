@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/journal/integrity.hpp"
 #include "daemon/executor/journal/rows.hpp"
 #include "daemon/executor/journal/schema.hpp"
@@ -18,15 +19,14 @@ namespace {
 
 constexpr const char* kUnfinishedFile = "journal.db.new";
 
-// The exclusive lock before the first read makes SQLite keep the index of its log in memory: no
-// -shm file, and nobody else can write.
+// With the exclusive lock taken before the first read, SQLite keeps the index of its log in memory
+// (no -shm file) and no other process can write.
 constexpr const char* kSettings =
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
     "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;"
     "PRAGMA cell_size_check = ON;";
 
-/// Takes a transaction back that did not come to its end. What an I/O error interrupted SQLite has
-/// taken back itself.
+/// Rolls back an open transaction. After an I/O error SQLite has done so itself.
 class Rollback {
 public:
     explicit Rollback(const sqlite::Database& database) : database_(database) {}
@@ -41,50 +41,52 @@ private:
 };
 
 Result<> transact(const sqlite::Database& database, const Change& change) {
-    if (auto begun = database.run("BEGIN IMMEDIATE"); !begun) return begun;
+    TRY(database.run("BEGIN IMMEDIATE"));
     const Rollback rollback(database);
-    if (auto done = change(database); !done) return done;
+    TRY(change(database));
     crash_point("journal.commit.before");
-    if (auto committed = database.run("COMMIT"); !committed) return committed;
+    TRY(database.run("COMMIT"));
     crash_point("journal.commit.after");
     return {};
 }
 
-/// A crash leaves half a file under a name that nobody reads: no rollback file is needed.
+/// Needs no rollback file: after a crash the unfinished file is removed.
 Result<> build(const std::string& path, const Change& fill) {
-    auto database = sqlite::Database::open(path);
-    if (!database) return std::unexpected(database.error());
-    if (auto set = database->script("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL");
-        !set) {
-        return set;
-    }
-    return transact(*database, [&](const sqlite::Database& blank) -> Result<> {
-        if (auto made = migrate(blank, 0, migrations()); !made) return made;
-        if (auto put_ends = put(blank, AuditEnds{}); !put_ends) return put_ends;
+    const auto database = TRY(sqlite::Database::open(path));
+    TRY(database.script("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL"));
+    return transact(database, [&](const sqlite::Database& blank) -> Result<> {
+        TRY(migrate(blank, 0, migrations()));
+        TRY(put(blank, AuditEnds{}));
         return fill(blank);
     });
 }
 
+Result<> build_and_rename(const StateDirectory& directory, const Change& fill) {
+    TRY(build(directory.path_of(kUnfinishedFile), fill));
+    TRY(remove_side_files(directory));
+    crash_point("journal.create.before");
+    return directory.rename(kUnfinishedFile, kDatabaseFile);
+}
+
 Result<> use_log(const sqlite::Database& database) {
-    auto mode = database.text("PRAGMA journal_mode = WAL");
-    if (!mode) return std::unexpected(mode.error());
-    if (*mode == "wal") return {};
-    return fail(Code::internal, database.file() + ": SQLite does not keep a write-ahead log");
+    const std::string mode = TRY(database.text("PRAGMA journal_mode = WAL"));
+    if (mode == "wal") return {};
+    return fail(Code::internal, fmt::format("{}: expected a write-ahead log, SQLite uses {}",
+                                            database.file(), mode));
 }
 
 Result<> check_and_migrate(const sqlite::Database& database) {
-    auto version = check_schema(database, migrations());
-    if (!version) return std::unexpected(version.error());
+    const std::int64_t version = TRY(check_schema(database, migrations()));
+    // SQLite does not write a file with an unknown write version. The schema is known: damage.
     if (database.read_only()) {
-        return fail(Code::corrupt, database.file() + ": its format is marked as one of the future");
+        return fail(Code::corrupt, database.file() + ": the header has an unknown write version");
     }
-    if (auto good = verify_structure(database); !good) return good;
-    if (auto set = use_log(database); !set) return set;
-    if (std::cmp_less(*version, migrations().size())) {
-        auto migrated = commit(database, [&](const sqlite::Database& old) {
-            return migrate(old, *version, migrations());
-        });
-        if (!migrated) return migrated;
+    TRY(verify_structure(database));
+    TRY(use_log(database));
+    if (std::cmp_less(version, migrations().size())) {
+        TRY(commit(database, [&](const sqlite::Database& old) {
+            return migrate(old, version, migrations());
+        }));
     }
     return verify_records(database);
 }
@@ -93,21 +95,15 @@ Result<> check_and_migrate(const sqlite::Database& database) {
 
 Result<> remove_side_files(const StateDirectory& directory) {
     for (const char* suffix : kSideFiles) {
-        if (auto gone = directory.remove(std::string(kDatabaseFile) + suffix); !gone) return gone;
+        TRY(directory.remove(std::string(kDatabaseFile) + suffix));
     }
     return directory.sync();
 }
 
 Result<> create_database(const StateDirectory& directory, const Change& fill) {
-    if (auto gone = directory.remove(kUnfinishedFile); !gone) return gone;
-    if (auto made = directory.create(kUnfinishedFile); !made) return std::unexpected(made.error());
-    auto built = build(directory.path_of(kUnfinishedFile), fill);
-    if (built) built = remove_side_files(directory);
-    if (built) {
-        crash_point("journal.create.before");
-        built = directory.rename(kUnfinishedFile, kDatabaseFile);
-    }
-    if (!built) {
+    TRY(directory.remove(kUnfinishedFile));
+    TRY(directory.create(kUnfinishedFile));
+    if (auto built = build_and_rename(directory, fill); !built) {
         std::ignore = directory.remove(kUnfinishedFile);
         return built;
     }
@@ -118,20 +114,19 @@ Result<> create_database(const StateDirectory& directory, const Change& fill) {
 
 Result<sqlite::Database> open_database(const StateDirectory& directory) {
     const std::string path = directory.path_of(kDatabaseFile);
-    // SQLite would follow a link, and open what it may not write for reading only.
+    // SQLite would follow a link, and would open a file without write permission read-only.
     const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     if (!Fd{::openat(directory.fd(), kDatabaseFile, flags)}) return from_errno("open", path);
-    auto database = sqlite::Database::open(path);
-    if (!database) return database;
-    if (auto set = database->script(kSettings); !set) return sqlite::blame_file(set.error());
-    if (auto good = check_and_migrate(*database); !good) return std::unexpected(good.error());
-    database->release_memory();
+    auto database = TRY(sqlite::Database::open(path));
+    if (auto set = database.script(kSettings); !set) return sqlite::blame_file(set.error());
+    TRY(check_and_migrate(database));
+    database.release_memory();
     return database;
 }
 
 Result<> commit(const sqlite::Database& database, const Change& change) {
-    if (auto done = transact(database, change); !done) return done;
-    // The change is on the disk already. Where the log cannot be emptied now, the next commit will.
+    TRY(transact(database, change));
+    // The change is durable already; the next commit repeats a checkpoint that failed.
     std::ignore = database.checkpoint();
     return {};
 }

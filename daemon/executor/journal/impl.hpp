@@ -7,7 +7,7 @@
 namespace kubexm::executor {
 
 struct Journal::Impl {
-    ProcessLock lock;  // goes last: the file is closed before another process may open it
+    ProcessLock lock;  // destroyed last: the file is closed before another process can open it
     journal::sqlite::Database database;
     Limits limits;
 };

@@ -5,11 +5,11 @@
 
 namespace kubexm::executor::journal {
 
-/// The trees, as SQLite checks them. corrupt, with what was found.
+/// SQLite's integrity check. corrupt: its first finding.
 Result<> verify_structure(const sqlite::Database& database);
 
 /// Every row against its seal, every plan against its steps, and the audit chain from its anchor to
-/// its head. corrupt: the first that does not hold.
+/// its head. corrupt: the first mismatch.
 Result<> verify_records(const sqlite::Database& database);
 
 }  // namespace kubexm::executor::journal

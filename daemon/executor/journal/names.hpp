@@ -9,7 +9,7 @@
 
 namespace kubexm {
 
-// These words are in journals on disk: they stay.
+// Journals on disk contain these words: do not change them.
 
 template <>
 struct Names<executor::PlanState> {

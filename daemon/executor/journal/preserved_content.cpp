@@ -6,13 +6,14 @@
 #include <cerrno>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/journal/vault.hpp"
 
 namespace kubexm::executor::journal {
 
 namespace {
 
-constexpr mode_t kAsTheVault = 0700;
+constexpr mode_t kDirectoryMode = 0700;  // that of the vault
 
 Result<std::vector<std::string>> blobs(const StateDirectory& state) {
     auto vault = StateDirectory::open(state.path_of(kVaultDirectory));
@@ -21,38 +22,32 @@ Result<std::vector<std::string>> blobs(const StateDirectory& state) {
     return std::unexpected(vault.error());
 }
 
-Result<> link_new(const StateDirectory& state, const std::string& from, const std::string& to) {
-    auto there = state.has(to);
-    if (!there) return std::unexpected(there.error());
-    if (*there) return {};
-    return state.link(from, to);
+Result<> link_if_new(const StateDirectory& state, const std::string& from, const std::string& to) {
+    const bool exists = TRY(state.has(to));
+    return exists ? Result<>() : state.link(from, to);
 }
 
 }  // namespace
 
 Result<bool> has_content(const StateDirectory& state) {
-    auto names = blobs(state);
-    if (!names) return std::unexpected(names.error());
-    return !names->empty();
+    const auto names = TRY(blobs(state));
+    return !names.empty();
 }
 
 Result<> preserve_content(const StateDirectory& state, const std::string& name) {
-    auto names = blobs(state);
-    if (!names) return std::unexpected(names.error());
-    if (names->empty()) return {};
-    if (::mkdirat(state.fd(), name.c_str(), kAsTheVault) != 0 && errno != EEXIST) {
-        return from_errno("make directory", state.path_of(name));
+    const auto names = TRY(blobs(state));
+    if (names.empty()) return {};
+    if (::mkdirat(state.fd(), name.c_str(), kDirectoryMode) != 0 && errno != EEXIST) {
+        return from_errno("mkdir", state.path_of(name));
     }
-    for (const std::string& blob : *names) {
-        auto linked = link_new(state, fmt::format("{}/{}", kVaultDirectory, blob),
-                               fmt::format("{}/{}", name, blob));
-        if (!linked) return linked;
+    for (const std::string& blob : names) {
+        TRY(link_if_new(state, fmt::format("{}/{}", kVaultDirectory, blob),
+                        fmt::format("{}/{}", name, blob)));
     }
-    auto kept = StateDirectory::open(state.path_of(name));
-    if (!kept) return std::unexpected(kept.error());
-    if (auto synced = kept->sync(); !synced) return synced;
+    const auto preserved = TRY(StateDirectory::open(state.path_of(name)));
+    TRY(preserved.sync());
     auto synced = state.sync();
-    crash_point("journal.keep-content.after");
+    crash_point("journal.preserve-content.after");
     return synced;
 }
 

@@ -5,16 +5,16 @@
 #include "daemon/base/error.hpp"
 #include "daemon/base/state_directory.hpp"
 
-// The vault's content when its journal is damaged or lost: files that were there before us and
-// exist nowhere else. The journal that comes next may not know them, and whatever it does not know
-// is removed from the vault. Private to this module.
+// Saves the content of the vault when its journal is damaged or lost: the next journal may not name
+// it, and unnamed content is removed from the vault. Pre-images of files exist nowhere else.
+// Private to this module.
 
 namespace kubexm::executor::journal {
 
-/// Whether the vault of a state directory has anything in it.
+/// Whether the vault of a state directory has any content.
 Result<bool> has_content(const StateDirectory& state);
 
-/// Gives everything in the vault a second name in the directory `name`, durably. Can be repeated.
+/// Links every file of the vault into the directory `name`, durably. Can be repeated.
 Result<> preserve_content(const StateDirectory& state, const std::string& name);
 
 }  // namespace kubexm::executor::journal

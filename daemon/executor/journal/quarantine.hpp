@@ -7,19 +7,21 @@
 #include "daemon/base/error.hpp"
 #include "daemon/base/state_directory.hpp"
 
+// Files of damaged journals, journal.db.corrupt-<n>. Private to this module; others use
+// recovery.hpp.
+
 namespace kubexm::executor::journal {
 
-/// The damaged journals that were put aside, by file name, the newest first. Private to this
-/// module: recovery.hpp is for others.
+/// The names of the quarantined files, newest first.
 Result<std::vector<std::string>> quarantined_files(const StateDirectory& directory);
 
-/// Gives the journal the next such name. not_found: there is no journal.
+/// Renames the journal to the next such name and returns it. not_found: no journal.
 Result<std::string> quarantine_file(const StateDirectory& directory);
 
-/// The newest of them where there is no journal in its place: somebody has to decide.
+/// The newest quarantined file if no journal has replaced it: it waits for a decision.
 Result<std::optional<std::string>> waiting_file(const StateDirectory& directory);
 
-/// The name for the vault's content as it was with such a journal.
-std::string content_beside(const std::string& file);
+/// The directory for the vault's content that belongs to a quarantined file.
+std::string preserved_content_of(const std::string& file);
 
 }  // namespace kubexm::executor::journal

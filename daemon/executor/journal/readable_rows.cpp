@@ -14,26 +14,26 @@ namespace {
 
 using sqlite::Database;
 
-constexpr int kMissesInARow = 10000;    // more than one page of a tree can lead to
-constexpr std::size_t kMaxDamage = 50;  // lines that a person may read
+constexpr int kMissesInARow = 10000;      // more rows than one page of a tree leads to
+constexpr std::size_t kMaxFindings = 50;  // lines
 
-class Notes {
+class Findings {
 public:
-    explicit Notes(std::vector<std::string>& lines) : lines_(lines) {}
+    explicit Findings(std::vector<std::string>& lines) : lines_(lines) {}
     void add(std::string line) {
-        if (lines_.size() < kMaxDamage) lines_.push_back(std::move(line));
+        if (lines_.size() < kMaxFindings) lines_.push_back(std::move(line));
     }
 
 private:
     std::vector<std::string>& lines_;
 };
 
-/// Takes rows of a table out of trees of which some pages cannot be read.
+/// Reads the rows of a table whose tree has unreadable pages.
 template <typename Row>
 class Collector {
 public:
-    Collector(const Database& database, std::map<std::int64_t, Row>& found, Notes& notes)
-        : database_(database), found_(found), notes_(notes) {}
+    Collector(const Database& database, std::map<std::int64_t, Row>& found, Findings& findings)
+        : database_(database), found_(found), findings_(findings) {}
 
     void collect() {
         if (scan("ORDER BY sequence")) return;
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    /// False where a page in the way cannot be read.
+    /// False: a page on the way cannot be read.
     bool scan(std::string_view order) {
         auto statement = select<Row>(database_, order);
         if (!statement) return note(statement.error());
@@ -56,14 +56,14 @@ private:
         }
     }
 
-    /// Asks for each row by its key: the way to it may avoid the damage.
+    /// Reads each row by its key: the path to it may avoid the damage.
     void fill_gap(std::int64_t before, std::int64_t after) {
         int misses = 0;
         for (std::int64_t key = before + 1; key < after && misses < kMissesInARow; ++key) {
             auto statement = select<Row>(database_, "WHERE sequence = ?", key);
-            const bool there = statement && statement->step().value_or(false);
-            misses = there ? 0 : misses + 1;
-            if (there) take(*statement);
+            const bool found = statement && statement->step().value_or(false);
+            misses = found ? 0 : misses + 1;
+            if (found) take(*statement);
         }
     }
 
@@ -77,18 +77,19 @@ private:
     }
 
     bool note(const Error& error) {
-        notes_.add(error.what);
+        findings_.add(error.what);
         return false;
     }
 
     const Database& database_;
     std::map<std::int64_t, Row>& found_;
-    Notes& notes_;
+    Findings& findings_;
 };
 
 template <typename Row>
-void collect_table(const Database& database, std::map<std::int64_t, Row>& found, Notes& notes) {
-    Collector<Row>(database, found, notes).collect();
+void collect_table(const Database& database, std::map<std::int64_t, Row>& found,
+                   Findings& findings) {
+    Collector<Row>(database, found, findings).collect();
 }
 
 bool collect_steps(const Database& database, PlanRow& row) {
@@ -101,31 +102,31 @@ bool collect_steps(const Database& database, PlanRow& row) {
     return true;
 }
 
-/// A plan that lost a step is dropped; its id stays known.
-void collect_all_steps(const Database& database, ReadableRows& rows, Notes& notes) {
+/// Drops plans with an unreadable step; their ids stay known.
+void collect_all_steps(const Database& database, ReadableRows& rows, Findings& findings) {
     for (auto plan = rows.plans.begin(); plan != rows.plans.end();) {
         if (collect_steps(database, plan->second)) {
             ++plan;
             continue;
         }
-        notes.add(fmt::format("plan {}: not all of its steps can be read", plan->second.plan.id));
+        findings.add(fmt::format("plan {}: not all steps can be read", plan->second.plan.id));
         rows.seen.emplace(plan->first, plan->second.plan.id);
         plan = rows.plans.erase(plan);
     }
 }
 
-void collect_seen(const Database& database, ReadableRows& rows, Notes& notes) {
+void collect_seen(const Database& database, ReadableRows& rows, Findings& findings) {
     auto statement = database.query("SELECT sequence, id FROM seen");
     auto more = statement ? statement->step() : std::unexpected(statement.error());
     for (; more && *more; more = statement->step()) {
         rows.seen.emplace(statement->integer(0), statement->text(1));
     }
-    if (!more) notes.add(more.error().what);
+    if (!more) findings.add(more.error().what);
 }
 
-/// A page that fell back to an older content may hold a row twice: the first one counts.
+/// A page with older content can contain a row twice: the first one is used.
 template <typename Row, typename Name>
-void drop_second(std::map<std::int64_t, Row>& rows, const Name& name) {
+void drop_duplicates(std::map<std::int64_t, Row>& rows, const Name& name) {
     std::set<std::string> names;
     std::erase_if(rows, [&](const auto& item) { return !names.insert(name(item.second)).second; });
 }
@@ -133,16 +134,16 @@ void drop_second(std::map<std::int64_t, Row>& rows, const Name& name) {
 }  // namespace
 
 void collect(const Database& database, ReadableRows& rows) {
-    Notes notes(rows.damage);
-    if (auto good = verify_structure(database); !good) notes.add(good.error().what);
-    collect_table(database, rows.ledger, notes);
-    collect_table(database, rows.plans, notes);
-    drop_second(rows.ledger, [](const LedgerEntry& entry) {
+    Findings findings(rows.damage);
+    if (auto valid = verify_structure(database); !valid) findings.add(valid.error().what);
+    collect_table(database, rows.ledger, findings);
+    collect_table(database, rows.plans, findings);
+    drop_duplicates(rows.ledger, [](const LedgerEntry& entry) {
         return fmt::format("{} {}", entry.type, entry.target);
     });
-    drop_second(rows.plans, [](const PlanRow& row) { return row.plan.id; });
-    collect_all_steps(database, rows, notes);
-    collect_seen(database, rows, notes);
+    drop_duplicates(rows.plans, [](const PlanRow& row) { return row.plan.id; });
+    collect_all_steps(database, rows, findings);
+    collect_seen(database, rows, findings);
 }
 
 }  // namespace kubexm::executor::journal

@@ -10,13 +10,13 @@
 
 namespace kubexm::executor::journal {
 
-/// Everything of a damaged database that can be read and has its checksum, by sequence. Private to
-/// this module.
+/// The rows of a damaged database that can be read and match their checksum, by sequence. Private
+/// to this module.
 struct ReadableRows {
     std::map<std::int64_t, LedgerEntry> ledger;
     std::map<std::int64_t, PlanRow> plans;  // with all their steps
     std::map<std::int64_t, std::string> seen;
-    std::vector<std::string> damage;
+    std::vector<std::string> damage;  // findings, one line each
 };
 
 void collect(const sqlite::Database& database, ReadableRows& rows);

@@ -8,18 +8,18 @@
 namespace kubexm::executor {
 
 enum class PlanState {
-    running,    // work rows, in the direction that `undoing` says
+    running,    // forward, or backward for an undo
     done,       // every step holds
-    failed,     // stopped at a step; what was done stays in the ledger
-    cancelled,  // stopped at a step boundary because somebody asked
-    undone,     // everything it had put on the host is taken back
+    failed,     // stopped at a step; finished steps stay in the ledger
+    cancelled,  // stopped at a step boundary on request
+    undone,     // end of an undo: every pre-image of the owner is restored
 };
 
 enum class StepState {
     pending,
     prepared,  // the pre-image is on disk; the host may or may not have changed
     done,
-    skipped,  // held already before we looked
+    skipped,  // held already
     failed,
 };
 
@@ -35,25 +35,24 @@ struct PlanRecord {
     std::string owner;
     std::string document;  // the plan's JSON form
     PlanState state = PlanState::running;
-    bool undoing = false;
-    std::uint32_t failures = 0;  // in a row, the same way
+    bool undoing = false;        // an undo: restores the owner's ledger, has no steps
+    std::uint32_t failures = 0;  // in a row, with the same error
     std::string last_error;
     std::int64_t started_at = 0;  // seconds since 1970
     std::int64_t changed_at = 0;
     std::vector<StepRecord> steps;
 };
 
-/// One object on the host that is ours: what it was before, for whom it was changed. `type` and
-/// `target` are those of the step; the first pre-image stays, however often the object is changed
-/// again for the same or another owner.
+/// One object on the host that a plan changed. `type` and `target` are those of the step. The first
+/// pre-image stays when the object is changed again.
 struct LedgerEntry {
     std::int64_t sequence = 0;  // undo goes from the highest to the lowest
     std::string owner;
     std::string type;
     std::string target;
-    std::string step;       // JSON form of the step that was last applied or begun: undo needs it
-    std::string applied;    // the same of the step that was last finished as done; empty: none yet
-    std::string pre_image;  // JSON form of what was there before
+    std::string step;       // JSON form of the step that was last prepared: undo needs it
+    std::string applied;    // JSON form of the step that was last done; empty: none
+    std::string pre_image;  // JSON form of the state before the first change
     std::string plan_id;
 };
 

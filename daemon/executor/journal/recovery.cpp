@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/base/process_lock.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/journal/audit.hpp"
 #include "daemon/executor/journal/database.hpp"
 #include "daemon/executor/journal/journal.hpp"
@@ -22,47 +23,41 @@ using namespace journal;
 
 namespace {
 
-/// The journal's directory while it is ours.
-struct Place {
+/// The state directory with the lock of its journal.
+struct LockedDirectory {
     StateDirectory directory;
     ProcessLock lock;
 
-    static Result<Place> take(const std::string& path) {
-        auto directory = StateDirectory::open(path);
-        if (!directory) return std::unexpected(directory.error());
-        auto lock = ProcessLock::take(*directory, kLockFile);
-        if (!lock) return std::unexpected(lock.error());
-        return Place{*std::move(directory), *std::move(lock)};
+    static Result<LockedDirectory> open(const std::string& path) {
+        auto directory = TRY(StateDirectory::open(path));
+        auto lock = TRY(ProcessLock::take(directory, kLockFile));
+        return LockedDirectory{std::move(directory), std::move(lock)};
     }
 };
 
-/// The copy, open, with definitions that can be used.
+/// Opens the copy with a usable schema.
 Result<sqlite::Database> open_readable(const RecoveryCopy& copy, std::vector<std::string>& damage) {
     {
-        auto database = copy.open();
-        if (!database) return database;
-        auto version = check_schema(*database, migrations());
+        auto database = TRY(copy.open());
+        auto version = check_schema(database, migrations());
         if (version) return database;
         if (version.error().code != Code::corrupt) return std::unexpected(version.error());
         damage.push_back(version.error().what);
     }
-    if (auto replaced = copy.replace_first_page(); !replaced) {
-        return std::unexpected(replaced.error());
-    }
+    TRY(copy.replace_first_page());
     return copy.open();
 }
 
-Result<ReadableRows> read_remains(const StateDirectory& directory, const std::string& file) {
+Result<ReadableRows> read_rows(const StateDirectory& directory, const std::string& file) {
     ReadableRows rows;
     RecoveryCopy copy(directory);
-    if (auto made = copy.make(file); !made) return std::unexpected(made.error());
-    auto database = open_readable(copy, rows.damage);
-    if (!database) return std::unexpected(database.error());
-    collect(*database, rows);
+    TRY(copy.make(file));
+    const auto database = TRY(open_readable(copy, rows.damage));
+    collect(database, rows);
     return rows;
 }
 
-Recovered to_salvage(std::string file, ReadableRows rows) {
+Recovered to_recovered(std::string file, ReadableRows rows) {
     Recovered found{.file = std::move(file), .damage = std::move(rows.damage)};
     for (auto& [sequence, entry] : rows.ledger) found.ledger.push_back(std::move(entry));
     for (auto& [sequence, row] : rows.plans) found.plans.push_back(std::move(row.plan));
@@ -71,66 +66,54 @@ Recovered to_salvage(std::string file, ReadableRows rows) {
     return found;
 }
 
-Result<std::string> chosen_file(const StateDirectory& directory, const std::string& file) {
-    auto files = quarantined_files(directory);
-    if (!files) return std::unexpected(files.error());
-    const auto chosen = std::find_if(files->begin(), files->end(), [&](const std::string& name) {
+Result<std::string> choose_file(const StateDirectory& directory, const std::string& file) {
+    const auto files = TRY(quarantined_files(directory));
+    const auto chosen = std::find_if(files.begin(), files.end(), [&](const std::string& name) {
         return file.empty() || name == file;
     });
-    if (chosen != files->end()) return *chosen;
+    if (chosen != files.end()) return *chosen;
     return fail(Code::not_found,
-                fmt::format("{}: no journal {} was set aside", directory.path(), file));
+                fmt::format("{}: no quarantined journal {}", directory.path(), file));
 }
 
-Result<std::string> waiting_one(const StateDirectory& directory) {
-    auto waiting = waiting_file(directory);
-    if (!waiting) return std::unexpected(waiting.error());
-    if (std::optional<std::string>& file = *waiting) return *std::move(file);
+Result<std::string> require_waiting_file(const StateDirectory& directory) {
+    auto file = TRY(waiting_file(directory));
+    if (file) return *std::move(file);
     return fail(Code::not_found, directory.path() + ": no damaged journal waits for a decision");
 }
 
-/// Also a journal that is lost altogether, which has no name.
-Result<std::string> to_discard(const StateDirectory& directory) {
-    auto there = directory.has(kDatabaseFile);
-    if (!there) return std::unexpected(there.error());
-    auto file = waiting_one(directory);
-    if (file || *there) return file;
-    auto lost = has_content(directory);
-    if (!lost) return std::unexpected(lost.error());
-    return *lost ? Result<std::string>("") : file;
+/// The waiting file; empty for a journal that is missing although the vault has content.
+Result<std::string> file_to_discard(const StateDirectory& directory) {
+    const bool exists = TRY(directory.has(kDatabaseFile));
+    auto file = require_waiting_file(directory);
+    if (file || exists) return file;
+    const bool lost = TRY(has_content(directory));
+    return lost ? Result<std::string>("") : file;
 }
 
 Result<> put_plan(const sqlite::Database& database, PlanRow row) {
     if (row.plan.state == PlanState::running) {
         row.plan.state = PlanState::failed;
-        row.plan.last_error = "the journal was damaged while this plan ran";
+        row.plan.last_error = "the journal was damaged while this plan was running";
     }
-    if (auto done = put(database, row); !done) return done;
-    for (const StepRecord& step : row.plan.steps) {
-        if (auto done = put(database, StepRow{row.sequence, step}); !done) return done;
-    }
+    TRY(put(database, row));
+    for (const StepRecord& step : row.plan.steps) TRY(put(database, StepRow{row.sequence, step}));
     return {};
 }
 
 Result<> fill(const sqlite::Database& database, const ReadableRows& rows) {
-    for (const auto& [sequence, entry] : rows.ledger) {
-        if (auto done = put(database, entry); !done) return done;
-    }
-    for (const auto& [sequence, row] : rows.plans) {
-        if (auto done = put_plan(database, row); !done) return done;
-    }
+    for (const auto& [sequence, entry] : rows.ledger) TRY(put(database, entry));
+    for (const auto& [sequence, row] : rows.plans) TRY(put_plan(database, row));
     for (const auto& [sequence, id] : rows.seen) {
-        constexpr auto sql = "INSERT OR IGNORE INTO seen(sequence, id) VALUES(?, ?)";
-        if (auto done = database.run(sql, sequence, id); !done) return done;
+        TRY(database.run("INSERT OR IGNORE INTO seen(sequence, id) VALUES(?, ?)", sequence, id));
     }
     return {};
 }
 
-/// The successor, with who wanted it.
-Result<> succeed(const StateDirectory& directory, const ReadableRows& rows,
-                 const AuditEvent& decision) {
+Result<> create_successor(const StateDirectory& directory, const ReadableRows& rows,
+                          const AuditEvent& decision) {
     return create_database(directory, [&](const sqlite::Database& database) -> Result<> {
-        if (auto filled = fill(database, rows); !filled) return filled;
+        TRY(fill(database, rows));
         return append_audit(database, decision, Journal::Limits{}.audit_records);
     });
 }
@@ -138,53 +121,35 @@ Result<> succeed(const StateDirectory& directory, const ReadableRows& rows,
 }  // namespace
 
 Result<std::string> quarantine(const std::string& directory) {
-    auto place = Place::take(directory);
-    if (!place) return std::unexpected(place.error());
-    return quarantine_file(place->directory);
-}
-
-Result<std::optional<std::string>> awaiting_decision(const std::string& directory) {
-    auto place = StateDirectory::open(directory);
-    if (!place) return std::unexpected(place.error());
-    return waiting_file(*place);
+    const auto state = TRY(LockedDirectory::open(directory));
+    return quarantine_file(state.directory);
 }
 
 Result<Recovered> recover(const std::string& directory, const std::string& file) {
-    auto place = Place::take(directory);
-    if (!place) return std::unexpected(place.error());
-    auto chosen = chosen_file(place->directory, file);
-    if (!chosen) return std::unexpected(chosen.error());
-    auto rows = read_remains(place->directory, *chosen);
-    if (!rows) return std::unexpected(rows.error());
-    return to_salvage(*chosen, *std::move(rows));
+    const auto state = TRY(LockedDirectory::open(directory));
+    std::string chosen = TRY(choose_file(state.directory, file));
+    auto rows = TRY(read_rows(state.directory, chosen));
+    return to_recovered(std::move(chosen), std::move(rows));
 }
 
 Result<Recovered> restore(const std::string& directory, std::uint32_t uid, std::int64_t pid) {
-    auto place = Place::take(directory);
-    if (!place) return std::unexpected(place.error());
-    auto file = waiting_one(place->directory);
-    if (!file) return std::unexpected(file.error());
-    auto rows = read_remains(place->directory, *file);
-    if (!rows) return std::unexpected(rows.error());
-    if (auto kept = preserve_content(place->directory, content_beside(*file)); !kept) {
-        return std::unexpected(kept.error());
-    }
-    const std::string detail = fmt::format("from {}: {} entries of the ledger, {} plans", *file,
-                                           rows->ledger.size(), rows->plans.size());
-    auto made = succeed(place->directory, *rows, {uid, pid, "journal restored", detail});
-    if (!made) return std::unexpected(made.error());
-    return to_salvage(*file, *std::move(rows));
+    const auto state = TRY(LockedDirectory::open(directory));
+    std::string file = TRY(require_waiting_file(state.directory));
+    auto rows = TRY(read_rows(state.directory, file));
+    TRY(preserve_content(state.directory, preserved_content_of(file)));
+    const std::string detail = fmt::format("from {}: {} ledger entries, {} plans", file,
+                                           rows.ledger.size(), rows.plans.size());
+    TRY(create_successor(state.directory, rows, {uid, pid, "journal restored", detail}));
+    return to_recovered(std::move(file), std::move(rows));
 }
 
 Result<> discard(const std::string& directory, std::uint32_t uid, std::int64_t pid) {
-    auto place = Place::take(directory);
-    if (!place) return std::unexpected(place.error());
-    auto file = to_discard(place->directory);
-    if (!file) return std::unexpected(file.error());
-    const std::string content = content_beside(*file);
-    if (auto kept = preserve_content(place->directory, content); !kept) return kept;
-    const std::string detail = fmt::format("kept are {} and {}", *file, content);
-    return succeed(place->directory, {}, {uid, pid, "journal discarded", detail});
+    const auto state = TRY(LockedDirectory::open(directory));
+    const std::string file = TRY(file_to_discard(state.directory));
+    const std::string content = preserved_content_of(file);
+    TRY(preserve_content(state.directory, content));
+    const std::string detail = fmt::format("kept {} and {}", file, content);
+    return create_successor(state.directory, {}, {uid, pid, "journal discarded", detail});
 }
 
 }  // namespace kubexm::executor

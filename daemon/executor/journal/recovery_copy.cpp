@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/journal/database.hpp"
 #include "daemon/executor/journal/schema.hpp"
 
@@ -28,12 +29,11 @@ Result<> copy(const StateDirectory& directory, const std::string& from, const st
     return {};
 }
 
-/// The first page of an empty journal, for a file with that many pages.
+/// The first page of an empty journal, for a file of `pages` pages.
 Result<std::string> first_page(std::uint64_t pages) {
-    auto blank = sqlite::Database::open(":memory:");
-    if (!blank) return std::unexpected(blank.error());
-    if (auto made = migrate(*blank, 0, migrations()); !made) return std::unexpected(made.error());
-    std::string page = blank->image().substr(0, kPageSize);
+    const auto blank = TRY(sqlite::Database::open(":memory:"));
+    TRY(migrate(blank, 0, migrations()));
+    std::string page = blank.image().substr(0, kPageSize);
     for (std::size_t byte = 0; byte < 4; ++byte) {
         page[kPageCountOffset + byte] = static_cast<char>(pages >> (8 * (3 - byte)) & 0xffU);
     }
@@ -52,23 +52,15 @@ void RecoveryCopy::remove() const {
 Result<> RecoveryCopy::make(const std::string& file) {
     remove();
     for (const char* suffix : kSideFiles) {
-        auto there = directory_.has(file + suffix);
-        if (!there) return std::unexpected(there.error());
-        if (!*there) continue;
-        if (auto copied = copy(directory_, file + suffix, std::string(kCopy) + suffix); !copied) {
-            return copied;
-        }
+        const bool exists = TRY(directory_.has(file + suffix));
+        if (exists) TRY(copy(directory_, file + suffix, std::string(kCopy) + suffix));
     }
     return copy(directory_, file, kCopy);
 }
 
 Result<sqlite::Database> RecoveryCopy::open() const {
-    auto database = sqlite::Database::open(directory_.path_of(kCopy));
-    if (!database) return database;
-    // As in database.cpp: without a -shm file.
-    if (auto set = database->script("PRAGMA locking_mode = EXCLUSIVE"); !set) {
-        return std::unexpected(set.error());
-    }
+    auto database = TRY(sqlite::Database::open(directory_.path_of(kCopy)));
+    TRY(database.script("PRAGMA locking_mode = EXCLUSIVE"));  // no -shm file, see database.cpp
     return database;
 }
 
@@ -77,13 +69,12 @@ Result<> RecoveryCopy::replace_first_page() const {
     std::error_code error;
     const auto size = std::filesystem::file_size(path, error);
     if (error) return from_errno("stat", path, error.value());
-    auto page = first_page(size / kPageSize);
-    if (!page) return std::unexpected(page.error());
+    const std::string page = TRY(first_page(size / kPageSize));
     const Fd fd{::openat(directory_.fd(), kCopy, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)};
     if (!fd) return from_errno("open", path);
-    const ssize_t written = ::pwrite(fd.get(), page->data(), page->size(), 0);
+    const ssize_t written = ::pwrite(fd.get(), page.data(), page.size(), 0);
     if (written < 0) return from_errno("write", path);
-    if (std::cmp_equal(written, page->size())) return {};
+    if (std::cmp_equal(written, page.size())) return {};
     return from_errno("write", path, ENOSPC);
 }
 

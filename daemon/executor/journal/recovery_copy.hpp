@@ -8,8 +8,8 @@
 
 namespace kubexm::executor::journal {
 
-/// A copy of a damaged database, with its log: SQLite may change it while it reads, the original
-/// stays what it was. Gone when this goes. Private to this module.
+/// A temporary copy of a damaged database and its log: SQLite can change a database while it reads,
+/// and the original must not change. Private to this module.
 class RecoveryCopy {
 public:
     explicit RecoveryCopy(const StateDirectory& directory) : directory_(directory) {}
@@ -19,9 +19,9 @@ public:
 
     Result<> make(const std::string& file);
     Result<sqlite::Database> open() const;
-    /// Puts the first page of an empty journal over that of the copy: with it go the definitions,
-    /// and these and where their tables begin are the same in every journal. Whatever is read
-    /// wrong through it has no checksum that fits.
+    /// Replaces the first page, which has the schema, with that of an empty journal: the schema and
+    /// the root pages of the tables are the same in every journal. A row that is read from a wrong
+    /// page does not match its checksum.
     Result<> replace_first_page() const;
 
 private:

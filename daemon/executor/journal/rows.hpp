@@ -11,22 +11,23 @@
 
 #include "daemon/base/digest.hpp"
 #include "daemon/base/names.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/journal/names.hpp"
 #include "daemon/executor/journal/sqlite.hpp"
 #include "daemon/executor/journal/tables.hpp"
 
-// Reading and writing rows. SQLite's own check finds a damaged tree but not a damaged value, so
-// every row ends with a seal: SHA-256 over its columns. No row is believed before its seal was
-// checked, on whatever way it is read.
+// Reads and writes rows. SQLite's own check finds a damaged tree but not a damaged value, so every
+// row ends with a seal: SHA-256 over its columns. Every read checks the seal.
 
 namespace kubexm::executor::journal {
 
-/// Columns as text in which no two different rows look alike: every value behind its length.
-class Form {
+/// The columns of a row as one text, every value after its length: different rows have different
+/// texts.
+class SealInput {
 public:
-    explicit Form(std::string_view beginning) { add(beginning); }
+    explicit SealInput(std::string_view table) { add(table); }
 
-    // Every row of a journal passes here when it is opened.
+    // Without fmt::format(): open() computes the seal of every row.
     void add(std::string_view value) {
         const fmt::format_int size(value.size());
         text_.append(size.data(), size.size()).append(":").append(value);
@@ -41,7 +42,7 @@ public:
         add(name_of(value));
     }
     std::string digest() const {
-        thread_local Sha256 sha256;  // to make one costs as much as to use it
+        thread_local Sha256 sha256;  // constructing one costs as much as one digest
         sha256.update(text_);
         return sha256.finish();
     }
@@ -50,13 +51,13 @@ private:
     std::string text_;
 };
 
-/// `previous` makes a chain: the seal of the row before.
+/// `previous`: the seal of the row before, in a chain.
 template <typename Row>
 std::string seal_of(const Row& row, std::string_view previous = {}) {
-    Form form(Table<Row>::kName);
-    form.add(previous);
-    Table<Row>::columns(row, [&](std::string_view, const auto& value) { form.add(value); });
-    return form.digest();
+    SealInput input(Table<Row>::kName);
+    input.add(previous);
+    Table<Row>::columns(row, [&](std::string_view, const auto& value) { input.add(value); });
+    return input.digest();
 }
 
 /// "sequence, owner, ..., seal"
@@ -69,8 +70,8 @@ std::string columns_of() {
     return list + "seal";
 }
 
-/// Takes the columns of a row from left to right. A value that does not fit its type becomes
-/// another value: the seal will not.
+/// Reads the columns of a row from left to right. A value out of range becomes another value, which
+/// does not match the seal.
 struct ColumnReader {
     const sqlite::Statement& statement;
     int column = 0;
@@ -83,10 +84,7 @@ struct ColumnReader {
     void operator()(std::string_view, bool& value) { value = statement.integer(column++) != 0; }
     template <Named Enum>
     void operator()(std::string_view, Enum& value) {
-        const std::string word = statement.text(column++);
-        for (const auto& [candidate, name] : Names<Enum>::kAll) {
-            if (name == word) value = candidate;
-        }
+        value = from_name<Enum>(statement.text(column++)).value_or(value);
     }
 };
 
@@ -107,9 +105,8 @@ Sealed<Row> read_row(const sqlite::Statement& statement) {
 
 template <typename Row>
 std::unexpected<Error> broken_seal(const sqlite::Statement& statement) {
-    return fail(Code::corrupt,
-                fmt::format("{}: record {} of {} is damaged: its checksum is another",
-                            statement.file(), statement.text(0), Table<Row>::kName));
+    return fail(Code::corrupt, fmt::format("{}: record {} of {} is damaged (wrong checksum)",
+                                           statement.file(), statement.text(0), Table<Row>::kName));
 }
 
 template <typename Row, typename... Values>
@@ -120,36 +117,31 @@ Result<sqlite::Statement> select(const sqlite::Database& database, std::string_v
     return database.query(sql, values...);
 }
 
-/// The next row of a select; nothing at the end. corrupt: its seal is broken.
+/// The next row of a select; nothing at the end. corrupt: wrong seal.
 template <typename Row>
 Result<std::optional<Row>> next(sqlite::Statement& statement) {
-    auto more = statement.step();
-    if (!more) return std::unexpected(more.error());
-    if (!*more) return std::nullopt;
+    const bool more = TRY(statement.step());
+    if (!more) return std::nullopt;
     Sealed<Row> read = read_row<Row>(statement);
     if (read.seal != seal_of(read.row)) return broken_seal<Row>(statement);
     return std::move(read.row);
 }
 
-/// `tail` is what follows FROM: "WHERE ... ORDER BY ...".
+/// `tail` follows the table: "WHERE ... ORDER BY ...".
 template <typename Row, typename... Values>
 Result<std::optional<Row>> find(const sqlite::Database& database, std::string_view tail,
                                 const Values&... values) {
-    auto statement = select<Row>(database, tail, values...);
-    if (!statement) return std::unexpected(statement.error());
-    return next<Row>(*statement);
+    auto statement = TRY(select<Row>(database, tail, values...));
+    return next<Row>(statement);
 }
 
 template <typename Row, typename... Values>
 Result<std::vector<Row>> find_all(const sqlite::Database& database, std::string_view tail,
                                   const Values&... values) {
-    auto statement = select<Row>(database, tail, values...);
-    if (!statement) return std::unexpected(statement.error());
+    auto statement = TRY(select<Row>(database, tail, values...));
     std::vector<Row> rows;
     for (;;) {
-        auto found = next<Row>(*statement);
-        if (!found) return std::unexpected(found.error());
-        std::optional<Row>& row = *found;
+        auto row = TRY(next<Row>(statement));
         if (!row) return rows;
         rows.push_back(*std::move(row));
     }
@@ -170,8 +162,8 @@ struct ColumnWriter {
     }
 };
 
-/// "INSERT ... ON CONFLICT(key) DO UPDATE ...": an upsert, because REPLACE would delete the row
-/// first and with it the steps of a plan.
+/// "INSERT ... ON CONFLICT(key) DO UPDATE ...". REPLACE would delete the row first and, by cascade,
+/// the steps of a plan.
 template <typename Row>
 std::string upsert_statement() {
     std::string places;
@@ -188,12 +180,10 @@ std::string upsert_statement() {
 /// Inserts a row, or replaces the one with its key.
 template <typename Row>
 Result<> put(const sqlite::Database& database, const Row& row, std::string_view previous = {}) {
-    auto statement = database.query(upsert_statement<Row>());
-    if (!statement) return std::unexpected(statement.error());
-    Table<Row>::columns(row, ColumnWriter{*statement});
-    statement->bind(seal_of(row, previous));
-    auto done = statement->step();
-    if (!done) return std::unexpected(done.error());
+    auto statement = TRY(database.query(upsert_statement<Row>()));
+    Table<Row>::columns(row, ColumnWriter{statement});
+    statement.bind(seal_of(row, previous));
+    TRY(statement.step());
     return {};
 }
 

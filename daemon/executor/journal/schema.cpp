@@ -5,12 +5,14 @@
 #include <array>
 #include <string>
 
+#include "daemon/base/try.hpp"
+
 namespace kubexm::executor::journal {
 
 namespace {
 
-// Plans that are forgotten leave their id in `seen`. It needs no seal: a value that is in a table
-// and in its index is compared by SQLite's integrity check.
+// The ids of dropped plans stay in `seen`. It needs no seal: SQLite's integrity check compares the
+// values of a table with its index.
 constexpr const char* kFirstVersion = R"sql(
 CREATE TABLE plans(
     sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash TEXT NOT NULL,
@@ -24,9 +26,8 @@ CREATE TABLE steps(
     PRIMARY KEY(plan, number)) STRICT, WITHOUT ROWID;
 CREATE TABLE seen(sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE failures(
-    hash TEXT NOT NULL, undoing INTEGER NOT NULL, plan INTEGER NOT NULL, error TEXT NOT NULL,
-    count INTEGER NOT NULL, last_at INTEGER NOT NULL, seal TEXT NOT NULL,
-    PRIMARY KEY(hash, undoing)) STRICT, WITHOUT ROWID;
+    hash TEXT PRIMARY KEY, plan INTEGER NOT NULL, error TEXT NOT NULL, count INTEGER NOT NULL,
+    last_at INTEGER NOT NULL, seal TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE ledger(
     sequence INTEGER PRIMARY KEY, owner TEXT NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL,
     step TEXT NOT NULL, applied TEXT NOT NULL, pre_image TEXT NOT NULL, plan_id TEXT NOT NULL,
@@ -41,36 +42,32 @@ CREATE TABLE audit_ends(
 
 constexpr std::array<const char*, 1> kMigrations{kFirstVersion};
 
-/// Every definition in a database, as one text.
+/// The schema of a database as one text.
 Result<std::string> definitions(const sqlite::Database& database) {
     auto statement =
         database.query("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name");
     if (!statement) return sqlite::blame_file(statement.error());
     std::string text;
     for (;;) {
-        auto row = statement->step();
-        if (!row) return std::unexpected(row.error());
-        if (!*row) return text;
+        const bool more = TRY(statement->step());
+        if (!more) return text;
         text += fmt::format("{} {} {} {}\n", statement->text(0), statement->text(1),
                             statement->text(2), statement->text(3));
     }
 }
 
-/// What a database of a version must have, made in memory.
+/// The schema of a version, from a database in memory.
 Result<std::string> expected_definitions(Migrations known, std::int64_t version) {
-    auto blank = sqlite::Database::open(":memory:");
-    if (!blank) return std::unexpected(blank.error());
-    const auto applied = known.first(static_cast<std::size_t>(version));
-    if (auto made = migrate(*blank, 0, applied); !made) return std::unexpected(made.error());
-    return definitions(*blank);
+    const auto blank = TRY(sqlite::Database::open(":memory:"));
+    TRY(migrate(blank, 0, known.first(static_cast<std::size_t>(version))));
+    return definitions(blank);
 }
 
-/// The version whose definitions these are; 0: of none that we know.
+/// The version that has these definitions; 0: none.
 Result<std::int64_t> version_by_definitions(const std::string& found, Migrations known) {
     for (auto version = static_cast<std::int64_t>(known.size()); version > 0; --version) {
-        auto expected = expected_definitions(known, version);
-        if (!expected) return std::unexpected(expected.error());
-        if (*expected == found) return version;
+        const std::string expected = TRY(expected_definitions(known, version));
+        if (expected == found) return version;
     }
     return 0;
 }
@@ -80,28 +77,25 @@ Result<std::int64_t> version_by_definitions(const std::string& found, Migrations
 Migrations migrations() { return kMigrations; }
 
 Result<std::int64_t> check_schema(const sqlite::Database& database, Migrations known) {
-    auto found = definitions(database);
-    if (!found) return std::unexpected(found.error());
-    auto claimed = database.number("PRAGMA user_version");
-    if (!claimed) return std::unexpected(claimed.error());
-    auto version = version_by_definitions(*found, known);
-    if (!version) return std::unexpected(version.error());
-    if (*version > 0 && *version == *claimed) return *version;
-    // Tables that we know under a number that we do not: the number is what is damaged.
-    if (*version == 0 && *claimed > static_cast<std::int64_t>(known.size())) {
+    const std::string found = TRY(definitions(database));
+    const std::int64_t claimed = TRY(database.number("PRAGMA user_version"));
+    const std::int64_t version = TRY(version_by_definitions(found, known));
+    if (version > 0 && version == claimed) return version;
+    // Known tables with an unknown number: the number is damaged.
+    if (version == 0 && claimed > static_cast<std::int64_t>(known.size())) {
         return fail(
             Code::invalid,
-            fmt::format("{}: was written by a newer kubexm-executor (schema {}, this one knows "
-                        "up to {}); install that version again",
-                        database.file(), *claimed, known.size()));
+            fmt::format("{}: written by a newer kubexm-executor (expected schema {} at most, "
+                        "found {}); install that version again",
+                        database.file(), known.size(), claimed));
     }
-    return fail(Code::corrupt, fmt::format("{}: its tables are not those of schema version {}",
-                                           database.file(), *claimed));
+    return fail(Code::corrupt, fmt::format("{}: the tables do not match schema version {}",
+                                           database.file(), claimed));
 }
 
 Result<> migrate(const sqlite::Database& database, std::int64_t from, Migrations known) {
     for (const char* migration : known.subspan(static_cast<std::size_t>(from))) {
-        if (auto done = database.script(migration); !done) return done;
+        TRY(database.script(migration));
     }
     return database.script(fmt::format("PRAGMA user_version = {}", known.size()).c_str());
 }

@@ -11,9 +11,9 @@ namespace kubexm::executor::journal::sqlite {
 
 namespace {
 
-constexpr int kBusyMilliseconds = 2000;  // root may be looking at the file with sqlite3
+constexpr int kBusyMilliseconds = 2000;  // root may read the file with sqlite3
 
-/// What SQLite could not do because the system refused it: the system knows better why.
+/// For results of failed system calls: errno is more precise.
 Code code_of_system_error(int number) {
     switch (number) {
         case ENOSPC:
@@ -58,7 +58,7 @@ Code code_of(int result, int system_error) {
     }
 }
 
-bool asked_the_system(int result) {
+bool is_system_error(int result) {
     return (result & 0xff) == SQLITE_IOERR || (result & 0xff) == SQLITE_CANTOPEN;
 }
 
@@ -68,7 +68,7 @@ std::string file_of(sqlite3* database) {
 }
 
 std::unexpected<Error> failure(sqlite3* database, const std::string& file, int result) {
-    const int system_error = asked_the_system(result) ? ::sqlite3_system_errno(database) : 0;
+    const int system_error = is_system_error(result) ? ::sqlite3_system_errno(database) : 0;
     std::string what = fmt::format("{}: {}", file, ::sqlite3_errmsg(database));
     if (system_error != 0) {
         what += " (" + std::generic_category().message(system_error) + ")";
@@ -126,7 +126,7 @@ void Statement::bind(std::int64_t value) {
 }
 
 void Statement::bind(std::string_view value) {
-    // SQLite takes a null pointer for NULL, an empty view may hold one.
+    // SQLite binds a null pointer as NULL, and an empty view can have one.
     const char* bytes = value.empty() ? "" : value.data();
     const int result = ::sqlite3_bind_text64(handle_.get(), ++bound_, bytes, value.size(),
                                              SQLITE_TRANSIENT, SQLITE_UTF8);
@@ -145,7 +145,7 @@ Result<Database> Database::open(const std::string& path) {
     Database database{handle};
     if (result != SQLITE_OK) return failure(handle, path, result);
     ::sqlite3_busy_timeout(handle, kBusyMilliseconds);
-    // A file that was tampered with must not make SQLite do more than read and write tables.
+    // A manipulated file must not make SQLite do more than read and write tables.
     ::sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     return database;
 }
@@ -161,16 +161,14 @@ Result<Statement> Database::prepare(std::string_view sql) const {
 
 Result<> Database::exhaust(Statement& statement) {
     for (;;) {
-        auto row = statement.step();
-        if (!row) return std::unexpected(row.error());
-        if (!*row) return {};
+        const bool more = TRY(statement.step());
+        if (!more) return {};
     }
 }
 
 Result<std::string> Database::first(Statement& statement) {
-    auto row = statement.step();
-    if (!row) return std::unexpected(row.error());
-    return *row ? statement.text(0) : std::string();
+    const bool found = TRY(statement.step());
+    return found ? statement.text(0) : std::string();
 }
 
 Result<> Database::script(const char* sql) const {

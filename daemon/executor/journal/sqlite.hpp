@@ -6,29 +6,29 @@
 #include <string_view>
 
 #include "daemon/base/error.hpp"
+#include "daemon/base/try.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
-// SQLite as values: private to this module. Every error names the file and carries the code that
-// says what to do about it.
+// Owners of SQLite objects. Private to this module. Every error names the file.
 
 namespace kubexm::executor::journal::sqlite {
 
-/// The error of a statement that is right in every database: then the file is not right.
+/// The error of a statement that is valid in every database: an internal error becomes corrupt.
 std::unexpected<Error> blame_file(Error error);
 
-/// A statement with its values bound, to be stepped through once.
+/// A statement with bound values, to be stepped through once.
 class Statement {
 public:
-    /// True where a row is there to be read, false at the end.
+    /// True: a row can be read. False: the end.
     Result<bool> step();
     std::int64_t integer(int column) const;
     std::string text(int column) const;
     /// The database file, for messages.
     std::string file() const;
 
-    // Values go to the placeholders from left to right; what goes wrong is said by step().
+    // Binds the placeholders from left to right; step() returns the error of a bind.
     void bind(std::int64_t value);
     void bind(std::string_view value);
 
@@ -41,13 +41,13 @@ private:
 
     std::unique_ptr<sqlite3_stmt, Finalize> handle_;
     int bound_ = 0;
-    int problem_ = 0;  // the first result code of a bind that was not OK
+    int problem_ = 0;  // result code of the first bind that failed
 };
 
-/// An open database file. Closed when it goes; all its statements must be gone by then.
+/// An open database file. Must outlive its statements.
 class Database {
 public:
-    /// The file must exist; ":memory:" is one that never reaches a disk.
+    /// The file must exist; ":memory:" is a database without a file.
     static Result<Database> open(const std::string& path);
 
     template <typename... Values>
@@ -56,39 +56,36 @@ public:
         if (statement) (statement->bind(values), ...);
         return statement;
     }
-    /// Runs one statement to its end; its rows are dropped.
+    /// Runs one statement and ignores its rows.
     template <typename... Values>
     Result<> run(std::string_view sql, const Values&... values) const {
-        auto statement = query(sql, values...);
-        if (!statement) return std::unexpected(statement.error());
-        return exhaust(*statement);
+        auto statement = TRY(query(sql, values...));
+        return exhaust(statement);
     }
-    /// The first column of the first row; empty where there is no row.
+    /// The first column of the first row; empty without a row.
     template <typename... Values>
     Result<std::string> text(std::string_view sql, const Values&... values) const {
-        auto statement = query(sql, values...);
-        if (!statement) return std::unexpected(statement.error());
-        return first(*statement);
+        auto statement = TRY(query(sql, values...));
+        return first(statement);
     }
-    /// The same for a statement that always gives one number.
+    /// The same for a statement that always has one row with a number.
     template <typename... Values>
     Result<std::int64_t> number(std::string_view sql, const Values&... values) const {
-        auto statement = query(sql, values...);
-        if (!statement) return std::unexpected(statement.error());
-        if (auto row = statement->step(); !row) return std::unexpected(row.error());
-        return statement->integer(0);
+        auto statement = TRY(query(sql, values...));
+        TRY(statement.step());
+        return statement.integer(0);
     }
     /// Several statements without values.
     Result<> script(const char* sql) const;
 
     bool in_transaction() const;
-    /// Where SQLite will not write, whatever the file's permissions say.
+    /// Whether SQLite refuses to write, independent of the file's permissions.
     bool read_only() const;
-    /// Moves what is committed from the write-ahead log into the file itself.
+    /// Moves committed pages from the write-ahead log into the file.
     Result<> checkpoint() const;
     /// The whole file as bytes.
     std::string image() const;
-    /// Gives cached pages back to the system.
+    /// Frees cached pages.
     void release_memory() const;
     std::string file() const;
 

@@ -17,7 +17,7 @@ namespace kubexm::executor::journal {
 
 namespace {
 
-/// A piece of a stream that may be a secret.
+/// Wiped when destroyed: the content may be secret.
 class Buffer {
 public:
     Buffer() = default;
@@ -51,18 +51,14 @@ Result<std::string> copy_rest(int source, int target, std::uint64_t limit, std::
     Buffer buffer;
     Sha256 digest;
     for (std::uint64_t total = 0;;) {
-        auto bytes = buffer.read(source, "the content for " + std::string(name));
-        if (!bytes) return std::unexpected(bytes.error());
-        if (bytes->empty()) return digest.finish();
-        total += bytes->size();
+        const auto bytes = TRY(buffer.read(source, fmt::format("content for {}", name)));
+        if (bytes.empty()) return digest.finish();
+        total += bytes.size();
         if (total > limit) {
-            return fail(Code::invalid,
-                        fmt::format("{}: more than {} bytes were given", name, limit));
+            return fail(Code::invalid, fmt::format("{}: more than {} bytes", name, limit));
         }
-        digest.update(*bytes);
-        if (auto done = write_content(target, *bytes, name); !done) {
-            return std::unexpected(done.error());
-        }
+        digest.update(bytes);
+        TRY(write_content(target, bytes, name));
     }
 }
 
@@ -70,14 +66,13 @@ Result<std::string> digest_of_rest(int fd, std::string_view name) {
     Buffer buffer;
     Sha256 digest;
     for (;;) {
-        auto bytes = buffer.read(fd, name);
-        if (!bytes) return std::unexpected(bytes.error());
-        if (bytes->empty()) return digest.finish();
-        digest.update(*bytes);
+        const auto bytes = TRY(buffer.read(fd, name));
+        if (bytes.empty()) return digest.finish();
+        digest.update(bytes);
     }
 }
 
-Result<> only_regular(int fd, std::string_view name) {
+Result<> check_regular(int fd, std::string_view name) {
     struct stat status{};
     if (::fstat(fd, &status) != 0) return from_errno("stat", name);
     if (S_ISREG(status.st_mode)) return {};

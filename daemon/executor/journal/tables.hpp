@@ -6,12 +6,12 @@
 
 #include "daemon/executor/journal/records.hpp"
 
-// The tables of the journal, as the structs that are their rows. A Table says every column once:
-// statements and seals (rows.hpp) are made from it.
+// The tables of the journal as structs, one per row. A Table lists every column once; rows.hpp
+// makes statements and seals from it.
 
 namespace kubexm::executor::journal {
 
-/// A plan without its steps, which are rows of their own.
+/// A plan without its steps, which have their own table.
 struct PlanRow {
     std::int64_t sequence = 0;  // the newest plan has the highest
     std::uint32_t steps = 0;
@@ -21,28 +21,26 @@ struct PlanRow {
 struct StepRow {
     std::int64_t plan = 0;  // PlanRow::sequence
     StepRecord step;
-    std::int64_t ledger = 0;  // LedgerEntry::sequence of what it changed; 0: nothing yet
+    std::int64_t ledger = 0;  // LedgerEntry::sequence of the changed object; 0: none
 };
 
-/// The failures in a row of plans with one hash: forward and while undoing are two rows, because
-/// an undo that fails does not make the next try of the plan a first one.
+/// The failures in a row of plans with one hash.
 struct FailureRow {
     std::string hash;
-    bool undoing = false;
     std::int64_t plan = 0;  // PlanRow::sequence of the last one
     std::string error;
     std::uint32_t count = 0;
     std::int64_t last_at = 0;
 };
 
-/// Where the audit begins and ends: the one row without which nobody could tell a chain that lost
-/// its newest records, or old ones that were dropped on purpose from ones that were lost.
+/// Begin and end of the audit, one row. Without it a chain that lost its newest records would look
+/// complete, and dropped records could not be told from lost ones.
 struct AuditEnds {
     std::int64_t only = 1;
     std::int64_t first = 1;  // sequence of the oldest record
-    std::string anchor;      // chain of the record before it
-    std::int64_t last = 0;   // sequence of the newest record; first - 1: there is none
-    std::string head;        // its chain
+    std::string anchor;      // chain of the record before `first`
+    std::int64_t last = 0;   // sequence of the newest record; first - 1: no records
+    std::string head;        // chain of the record `last`
 };
 
 template <typename Row>
@@ -84,10 +82,9 @@ struct Table<StepRow> {
 template <>
 struct Table<FailureRow> {
     static constexpr std::string_view kName = "failures";
-    static constexpr std::string_view kKey = "hash, undoing";
+    static constexpr std::string_view kKey = "hash";
     static void columns(auto& row, auto&& visit) {
         visit("hash", row.hash);
-        visit("undoing", row.undoing);
         visit("plan", row.plan);
         visit("error", row.error);
         visit("count", row.count);

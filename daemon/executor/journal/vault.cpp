@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <set>
@@ -13,6 +12,8 @@
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/digest.hpp"
+#include "daemon/base/hex.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/journal/stream.hpp"
 
 namespace kubexm::executor {
@@ -21,52 +22,44 @@ using namespace journal;
 
 namespace {
 
-constexpr mode_t kOwnersDirectory = 0700;
-constexpr std::size_t kDigestSize = 64;
-constexpr const char* kUnfinished = "unfinished";  // one thread: one at a time
+constexpr mode_t kDirectoryMode = 0700;
+constexpr const char* kUnfinished = "unfinished";  // one thread writes one blob at a time
 
-bool is_digest(std::string_view name) {
-    const auto hexadecimal = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-    };
-    return name.size() == kDigestSize && std::all_of(name.begin(), name.end(), hexadecimal);
-}
-
-std::unexpected<Error> no_digest(std::string_view name) {
+Result<> check_digest(std::string_view name) {
+    if (is_sha256(name)) return {};
     return fail(Code::invalid,
                 fmt::format("vault: expected a SHA-256 in lower-case hexadecimal, found {} bytes",
                             name.size()));
 }
 
 Result<> make_directory(const std::string& path) {
-    if (::mkdir(path.c_str(), kOwnersDirectory) != 0) {
+    if (::mkdir(path.c_str(), kDirectoryMode) != 0) {
         if (errno == EEXIST) return {};
-        return from_errno("make directory", path);
+        return from_errno("mkdir", path);
     }
-    auto parent = StateDirectory::open(std::filesystem::path(path).parent_path());
-    if (!parent) return std::unexpected(parent.error());
-    return parent->sync();
+    const auto parent = TRY(StateDirectory::open(std::filesystem::path(path).parent_path()));
+    return parent.sync();
 }
 
-/// Nobody else may look, and nobody else may have put anything there.
+/// Denies the directory of another user and removes the permissions of others.
 Result<> make_private(const StateDirectory& directory) {
     struct stat status{};
     if (::fstat(directory.fd(), &status) != 0) return from_errno("stat", directory.path());
     if (status.st_uid != ::geteuid()) {
-        return fail(Code::denied, fmt::format("{}: expected to belong to uid {}, belongs to {}",
+        return fail(Code::denied, fmt::format("{}: expected owner uid {}, found {}",
                                               directory.path(), ::geteuid(), status.st_uid));
     }
-    if ((status.st_mode & ALLPERMS) == kOwnersDirectory) return {};
-    if (::fchmod(directory.fd(), kOwnersDirectory) == 0) return {};
-    return from_errno("make private", directory.path());
+    if ((status.st_mode & ALLPERMS) == kDirectoryMode) return {};
+    if (::fchmod(directory.fd(), kDirectoryMode) == 0) return {};
+    return from_errno("chmod", directory.path());
 }
 
-/// Bytes under a name that says nothing become a blob.
+/// Gives the unfinished file the name of its digest.
 Result<> publish(const StateDirectory& directory, int fd, const std::string& digest) {
     crash_point("vault.sync.before");
     if (::fsync(fd) != 0) return from_errno("sync", directory.path_of(digest));
     crash_point("vault.rename.before");
-    if (auto renamed = directory.rename(kUnfinished, digest); !renamed) return renamed;
+    TRY(directory.rename(kUnfinished, digest));
     crash_point("vault.rename.after");
     return {};
 }
@@ -74,79 +67,70 @@ Result<> publish(const StateDirectory& directory, int fd, const std::string& dig
 }  // namespace
 
 Result<Vault> Vault::open(const std::string& directory) {
-    if (auto made = make_directory(directory); !made) return std::unexpected(made.error());
-    auto place = StateDirectory::open(directory);
-    if (!place) return std::unexpected(place.error());
-    if (auto done = make_private(*place); !done) return std::unexpected(done.error());
-    if (auto gone = place->remove(kUnfinished); !gone) return std::unexpected(gone.error());
-    return Vault{*std::move(place)};
+    TRY(make_directory(directory));
+    auto opened = TRY(StateDirectory::open(directory));
+    TRY(make_private(opened));
+    TRY(opened.remove(kUnfinished));
+    return Vault{std::move(opened)};
 }
 
-Result<> Vault::keep_what(const Write& writes, std::string_view digest) {
-    const std::string name(digest);
-    if (!is_digest(name)) return no_digest(name);
-    if (auto gone = directory_.remove(kUnfinished); !gone) return gone;
-    auto file = directory_.create(kUnfinished);
-    if (!file) return std::unexpected(file.error());
-    auto written = writes(file->get());
-    Result<> done;
-    if (!written) done = std::unexpected(written.error());
-    if (written && *written != name) {
-        done = fail(Code::invalid, fmt::format("{}: the given content has the digest {}",
-                                               directory_.path_of(name), *written));
-    }
-    if (done) done = publish(directory_, file->get(), name);
-    if (!done) {
+Result<> Vault::write_blob(const Write& write, const std::string& digest) {
+    const Fd file = TRY(directory_.create(kUnfinished));
+    const std::string written = TRY(write(file.get()));
+    if (written == digest) return publish(directory_, file.get(), digest);
+    return fail(Code::invalid,
+                fmt::format("{}: the content has digest {}", directory_.path_of(digest), written));
+}
+
+Result<> Vault::store_as(const Write& write, std::string_view digest) {
+    TRY(check_digest(digest));
+    TRY(directory_.remove(kUnfinished));
+    if (auto done = write_blob(write, std::string(digest)); !done) {
         std::ignore = directory_.remove(kUnfinished);
         return done;
     }
-    done = directory_.sync();
+    auto synced = directory_.sync();
     crash_point("vault.sync.after");
-    return done;
+    return synced;
 }
 
-Result<> Vault::keep(int source, std::string_view digest, std::uint64_t limit) {
+Result<> Vault::store(int source, std::string_view digest, std::uint64_t limit) {
     const std::string name = directory_.path_of(digest);
-    if (auto good = only_regular(source, "the content for " + name); !good) return good;
-    return keep_what([&](int target) { return copy_rest(source, target, limit, name); }, digest);
+    TRY(check_regular(source, "content for " + name));
+    return store_as([&](int target) { return copy_rest(source, target, limit, name); }, digest);
 }
 
-Result<> Vault::keep(std::string_view content, std::string_view digest) {
+Result<> Vault::store(std::string_view content, std::string_view digest) {
     const auto write = [&](int target) -> Result<std::string> {
-        auto done = write_content(target, content, directory_.path_of(digest));
-        if (!done) return std::unexpected(done.error());
+        TRY(write_content(target, content, directory_.path_of(digest)));
         return sha256(content);
     };
-    return keep_what(write, digest);
+    return store_as(write, digest);
 }
 
 bool Vault::has(std::string_view digest) const {
-    return is_digest(digest) && directory_.has(std::string(digest)).value_or(false);
+    return is_sha256(digest) && directory_.has(std::string(digest)).value_or(false);
 }
 
 Result<Fd> Vault::open_blob(std::string_view digest) const {
-    const std::string name(digest);
-    if (!is_digest(name)) return no_digest(name);
-    auto file = directory_.read(name);
-    if (!file) return file;
-    auto found = digest_of_rest(file->get(), directory_.path_of(name));
-    if (!found) return std::unexpected(found.error());
-    if (*found != name) {
-        return fail(Code::corrupt, fmt::format("{}: its content has the digest {}",
-                                               directory_.path_of(name), *found));
+    TRY(check_digest(digest));
+    const std::string path = directory_.path_of(digest);
+    Fd file = TRY(directory_.read(std::string(digest)));
+    const std::string found = TRY(digest_of_rest(file.get(), path));
+    if (found != digest) {
+        return fail(Code::corrupt, fmt::format("{}: the content has digest {}", path, found));
     }
-    if (::lseek(file->get(), 0, SEEK_SET) == 0) return file;
-    return from_errno("rewind", directory_.path_of(name));
+    if (::lseek(file.get(), 0, SEEK_SET) == 0) return file;
+    return from_errno("seek", path);
 }
 
-Result<> Vault::keep_only(const std::vector<std::string>& wanted) {
+Result<> Vault::retain(const std::vector<std::string>& wanted) {
     const std::set<std::string_view> stays(wanted.begin(), wanted.end());
-    auto names = directory_.entries();
-    if (!names) return std::unexpected(names.error());
-    for (const std::string& name : *names) {
-        if (!is_digest(name) || stays.contains(name)) continue;
+    const auto names = TRY(directory_.entries());
+    for (const std::string& name : names) {
+        if (!is_sha256(name) || stays.contains(name)) continue;
         crash_point("vault.remove.before");
-        if (auto gone = directory_.remove(name); !gone) return gone;
+        TRY(directory_.remove(name));
         crash_point("vault.remove.after");
     }
     return directory_.sync();

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/service/replies.hpp"
 
-// The answers to what is asked. What needs the host or the journal happens on the worker's thread.
+// Answers to requests. The host and the journal are used on the worker's thread only.
 
 namespace kubexm::executor {
 
@@ -13,8 +14,8 @@ void Service::answer(Session& session, const wire::Hello& hello) {
         return refuse(
             session,
             {Code::invalid,
-             fmt::format("{} speaks protocol {}, {} speaks {}: install the same version "
-                         "of both and restart them",
+             fmt::format("{} speaks protocol {}, {} speaks {}; install the same version of both "
+                         "and restart them",
                          options_.program, wire::kProtocol, hello.program, hello.protocol)});
     }
     session.greeted = true;
@@ -22,68 +23,67 @@ void Service::answer(Session& session, const wire::Hello& hello) {
 }
 
 void Service::answer(Session& session, const wire::Observe&) {
-    look(session, [this, number = session.number(), running = current_end_ ? "" : current_plan_] {
-        wire::Observation seen;
+    query(session, [this, running = current_end_ ? "" : current_plan_](auto number) -> Result<> {
+        wire::Observation observation{.running_plan = running};
         for (const std::string& name : engine_.allowed().units) {
-            auto unit = engine_.unit(name);
-            if (!unit) return tell(number, refused(unit.error()));
-            seen.units.push_back({name, unit->active, unit->enablement});
+            auto unit = TRY(engine_.unit(name));
+            observation.units.push_back({name, unit.active, unit.enablement});
         }
-        auto owners = engine_.owners();
-        if (!owners) return tell(number, refused(owners.error()));
-        seen.owners = *std::move(owners);
-        seen.running_plan = running;
-        tell(number, std::move(seen));
+        observation.owners = TRY(engine_.owners());
+        reply(number, std::move(observation));
+        return {};
     });
 }
 
 void Service::answer(Session& session, wire::Preview request) {
-    look(session, [this, number = session.number(), caller = caller_of(session),
-                   plan = std::move(request.plan)] {
-        if (auto good = engine_.check(plan, caller); !good) {
-            return tell(number, refused(good.error()));
-        }
-        for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
-            auto seen = engine_.preview_step(plan.steps[i], caller);
-            if (!seen) return tell(number, refused(seen.error()));
-            tell(number, wire::StepPreview{i, seen->holds, model::text_of(plan.steps[i]),
-                                           std::move(seen->diff)});
-        }
-        tell(number, wire::End{});
-    });
+    query(session,
+          [this, caller = caller_of(session),
+           plan = std::move(request.plan)](auto number) -> Result<> {
+              TRY(engine_.check(plan, caller));
+              for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
+                  auto preview = TRY(engine_.preview_step(plan.steps[i], caller));
+                  reply(number, wire::StepPreview{i, preview.holds, model::text_of(plan.steps[i]),
+                                                  std::move(preview.diff)});
+              }
+              reply(number, wire::End{});
+              return {};
+          });
 }
 
 void Service::answer(Session& session, wire::Apply request, std::vector<Fd> descriptors) {
     if (descriptors.size() != request.contents.size()) {
-        return refuse(session, {Code::invalid, "as many descriptors as contents must come along"});
+        return refuse(session,
+                      {Code::invalid,
+                       fmt::format("apply: expected as many descriptors as contents ({}), found {}",
+                                   request.contents.size(), descriptors.size())});
     }
-    if (!begins_offer(session)) return;
+    if (!starts_offer(session)) return;
     auto contents = std::make_shared<std::vector<Content>>();
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
         contents->push_back({std::move(request.contents[i]), std::move(descriptors[i])});
     }
-    const Asker asker{session.number(), caller_of(session)};
-    auto accept = [this, asker, plan = request.plan, contents] {
-        return engine_.accept(plan, *contents, asker.caller);
+    const Requester requester{session.number(), caller_of(session)};
+    auto accept = [this, requester, plan = request.plan, contents] {
+        return engine_.accept(plan, *contents, requester.caller);
     };
     if (!request.replace) {
-        queue_plan(asker, false, std::move(accept));
+        queue_plan(requester, false, std::move(accept));
         return;
     }
-    auto check = [this, asker, plan = std::move(request.plan), contents] {
-        return engine_.acceptable(plan, *contents, asker.caller);
+    auto check = [this, requester, plan = std::move(request.plan), contents] {
+        return engine_.acceptable(plan, *contents, requester.caller);
     };
-    replace_plan(asker, std::move(check), std::move(accept));
+    replace_plan(requester, std::move(check), std::move(accept));
 }
 
 void Service::answer(Session& session, const wire::Undo& request) {
-    if (!begins_offer(session)) return;
-    const Asker asker{session.number(), caller_of(session)};
-    auto check = [this, asker, request] {
-        return engine_.undo_acceptable(request.id, request.owner, asker.caller);
+    if (!starts_offer(session)) return;
+    const Requester requester{session.number(), caller_of(session)};
+    auto check = [this, requester, request] {
+        return engine_.undo_acceptable(request.id, request.owner, requester.caller);
     };
-    replace_plan(asker, std::move(check), [this, asker, request] {
-        return engine_.accept_undo(request.id, request.owner, asker.caller);
+    replace_plan(requester, std::move(check), [this, requester, request] {
+        return engine_.accept_undo(request.id, request.owner, requester.caller);
     });
 }
 
@@ -94,55 +94,51 @@ void Service::answer(Session& session, const wire::Follow& request) {
         session.following = request.plan_id;
         return;
     }
-    look(session, [this, number = session.number(), id = request.plan_id] {
-        auto record = engine_.plan(id);
-        if (!record) return tell(number, refused(record.error()));
-        for (wire::StepEvent& event : events_of(*record)) tell(number, std::move(event));
-        if (record->state != PlanState::running) return tell(number, summary_of(*record));
-        // Interrupted, and about to be gone on with.
+    query(session, [this, id = request.plan_id](auto number) -> Result<> {
+        const PlanRecord record = TRY(engine_.plan(id));
+        for (wire::StepEvent& event : events_of(record)) reply(number, std::move(event));
+        if (record.state != PlanState::running) {
+            reply(number, summary_of(record));
+            return {};
+        }
+        // Interrupted, and about to be resumed.
         loop_.post([this, number, id] {
             if (Session* found = find(number)) found->following = id;
         });
+        return {};
     });
 }
 
 void Service::answer(Session& session, const wire::Cancel& request) {
     if (!worker_.stop_plan(request.plan_id)) {
         return refuse(session,
-                      {Code::not_found, fmt::format("plan {} does not run", request.plan_id)});
+                      {Code::not_found, fmt::format("plan {} is not running", request.plan_id)});
     }
     session.send(wire::Accepted{request.plan_id});
 }
 
 void Service::answer(Session& session, const wire::History& request) {
-    look(session, [this, number = session.number(), limit = request.limit] {
-        auto records = engine_.history(limit);
-        if (!records) return tell(number, refused(records.error()));
-        for (const PlanRecord& record : *records) tell(number, summary_of(record));
-        tell(number, wire::End{});
+    query(session, [this, limit = request.limit](auto number) -> Result<> {
+        const auto records = TRY(engine_.history(limit));
+        for (const PlanRecord& record : records) reply(number, summary_of(record));
+        reply(number, wire::End{});
+        return {};
     });
 }
 
-/// A person looks at the journal, or decides about a damaged one.
 void Service::answer(Session& session, const wire::Journal& request) {
-    look(session, [this, number = session.number(), caller = caller_of(session), request] {
+    query(session, [this, caller = caller_of(session), request](auto number) -> Result<> {
         if (request.action != wire::JournalAction::show) {
             const bool restore = request.action == wire::JournalAction::restore;
-            auto decided = engine_.decide(
-                restore ? RecordStore::Decision::restore : RecordStore::Decision::discard, caller);
-            if (!decided) return tell(number, refused(decided.error()));
+            TRY(engine_.decide(
+                restore ? RecordStore::Decision::restore : RecordStore::Decision::discard, caller));
             loop_.post([this] { recover(); });
         }
-        tell_journal(number);
+        const Recovered found = TRY(engine_.journal());
+        for (const LedgerEntry& entry : found.ledger) reply(number, entry_of(entry));
+        reply(number, state_of(found));
+        return {};
     });
-}
-
-/// Worker thread.
-void Service::tell_journal(std::uint64_t session) {
-    auto found = engine_.journal();
-    if (!found) return tell(session, refused(found.error()));
-    for (const LedgerEntry& entry : found->ledger) tell(session, entry_of(entry));
-    tell(session, state_of(*found));
 }
 
 }  // namespace kubexm::executor

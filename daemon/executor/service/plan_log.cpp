@@ -13,7 +13,7 @@ namespace kubexm::executor {
 
 namespace {
 
-// Drawn with systemd-id128; people search for them, so they stay.
+// From systemd-id128. Never change them: users search for them.
 constexpr std::string_view kAccepted = "e741e74ad4184dbb89eed0fc77754831";
 constexpr std::string_view kResumed = "d9af5bbcb41b4a59bb8ec9be16e39cf8";
 constexpr std::string_view kStep = "c2b5c6cbe4174b3da04c29df2e2dbba0";
@@ -28,7 +28,7 @@ void log_accepted(const PlanRecord& plan) {
 }
 
 void log_resumed(const PlanRecord& plan) {
-    log::notice(fmt::format("going on with plan {}, which was interrupted", plan.id),
+    log::notice(fmt::format("resuming interrupted plan {}", plan.id),
                 {{"MESSAGE_ID", kResumed}, {"PLAN", plan.id}, {"HASH", plan.hash}});
 }
 
@@ -48,13 +48,13 @@ void log_step(const Report& report) {
 }
 
 void log_end(const PlanRecord& plan) {
-    std::string message = fmt::format("plan {} is {}", plan.id, name_of(plan.state));
+    std::string message = fmt::format("plan {} ended: {}", plan.id, name_of(plan.state));
     if (!plan.last_error.empty()) message += fmt::format(": {}", plan.last_error);
     const bool failed = plan.state == PlanState::failed;
     log::write(failed ? log::Level::error : log::Level::notice, message,
                {{"MESSAGE_ID", kEnd}, {"PLAN", plan.id}, {"STATE", name_of(plan.state)}});
 }
 
-void say_status(const std::string& text) { notify_systemd(("STATUS=" + printable(text)).c_str()); }
+void set_status(const std::string& text) { notify_systemd(("STATUS=" + printable(text)).c_str()); }
 
 }  // namespace kubexm::executor

@@ -5,16 +5,16 @@
 
 namespace kubexm::executor {
 
-// What journalctl and systemctl status tell of plans. Every entry has PLAN and a MESSAGE_ID of its
-// own kind; those of steps have STEP, and UNIT where a unit is concerned; those of failures have
-// CODE or ERROR. Any thread.
+// Log entries and the systemd status of plans. Every entry has PLAN and a MESSAGE_ID per kind;
+// entries of steps have STEP and, for a step of a unit, UNIT; those of failed steps have CODE. Any
+// thread.
 
 void log_accepted(const PlanRecord& plan);
 void log_resumed(const PlanRecord& plan);
 void log_step(const Report& report);
 void log_end(const PlanRecord& plan);
 
-/// One line, as systemd's STATUS=.
-void say_status(const std::string& text);
+/// systemd's STATUS=, one line.
+void set_status(const std::string& text);
 
 }  // namespace kubexm::executor

@@ -8,9 +8,9 @@ namespace kubexm::executor {
 
 wire::Refused refused(const Error& error) { return {std::string(name_of(error.code)), error.what}; }
 
-Error too_many_of(Caller caller) {
+Error too_many_requests(Caller caller) {
     return {Code::exhausted,
-            fmt::format("too many requests of user {} wait already: try again later", caller.uid)};
+            fmt::format("too many requests of user {} are queued; retry later", caller.uid)};
 }
 
 wire::StepEvent event_of(const Report& report) {

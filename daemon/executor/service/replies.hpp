@@ -8,16 +8,16 @@
 
 namespace kubexm::executor {
 
-// What we know, in the words of the wire. Pure.
+// Messages of the wire from records of the engine. Pure.
 
 wire::Refused refused(const Error& error);
-/// Why a request of this user finds no room.
-Error too_many_of(Caller caller);
+/// The refusal of a request whose user has too many queued.
+Error too_many_requests(Caller caller);
 wire::StepEvent event_of(const Report& report);
 wire::PlanSummary summary_of(const PlanRecord& record);
 wire::JournalEntry entry_of(const LedgerEntry& entry);
 wire::JournalState state_of(const Recovered& found);
-/// The events of a plan that ran earlier, as far as its record tells.
+/// The events of an earlier plan, from its record.
 std::vector<wire::StepEvent> events_of(const PlanRecord& record);
 
 }  // namespace kubexm::executor

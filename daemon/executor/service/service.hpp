@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/backoff.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
 #include "daemon/executor/engine/engine.hpp"
@@ -16,31 +17,30 @@
 
 namespace kubexm::executor {
 
-/// The executor's side of the wire: who may speak, what is asked, and the answers. Decides nothing
-/// about the host: that is the engine's, on the worker's thread. Loop thread.
+/// Serves the wire protocol: permits clients and answers their requests. The engine, on the
+/// worker's thread, decides about plans. Loop thread.
 class Service {
 public:
     struct Options {
-        uid_t front_uid = 0;  // besides root, the only one who may speak
+        uid_t agent_uid = 0;  // the only client besides root
         std::string program;  // "kubexm-executor 0.1.0"
-        /// Told whenever it becomes known that plans can be carried out, or why not.
+        /// Called with success when plans can be carried out, else with the reason.
         std::function<void(const Result<>&)> on_health;
     };
 
     Service(Loop& loop, Worker& worker, Engine& engine, Options options);
 
-    /// Takes connections from a listening SOCK_SEQPACKET socket.
+    /// Accepts connections on a listening SOCK_SEQPACKET socket.
     Result<> listen(Fd socket);
-    /// Goes on with a plan that an earlier process was interrupted in, if there is one, and tells
-    /// `on_health` when that is over. Tries again by itself where the journal has a fault that may
-    /// pass.
+    /// Resumes an interrupted plan, if any, and then calls `on_health`. Retries after a transient
+    /// fault of the journal.
     void recover();
 
 private:
-    Result<> hear_connections();
+    Result<> watch_socket();
     void accept_connection();
-    void hear_later();
-    void turn_away(wire::Channel channel, const wire::Peer& peer);
+    void watch_socket_later();
+    void reject(wire::Channel channel, const wire::Peer& peer);
     void on_request(Session& session, wire::Request request, std::vector<Fd> descriptors);
     void answer(Session& session, const wire::Hello& hello);
     void answer(Session& session, const wire::Observe&);
@@ -51,30 +51,32 @@ private:
     void answer(Session& session, const wire::Undo& request);
     void answer(Session& session, const wire::History& request);
     void answer(Session& session, const wire::Journal& request);
-    void tell_journal(std::uint64_t session);
 
-    /// Who asked, and where the answer goes.
-    struct Asker {
+    /// The sender of a request.
+    struct Requester {
         std::uint64_t session = 0;
         Caller caller;
     };
     using Accept = std::move_only_function<Result<PlanRecord>()>;
-    bool queue_plan(const Asker& asker, bool replace, Accept accept);
+    bool queue_plan(const Requester& requester, bool replace, Accept accept);
     using Check = std::move_only_function<Result<>()>;
-    void replace_plan(const Asker& asker, Check check, Accept accept);
-    Result<> go_on(bool replaced);
+    void replace_plan(const Requester& requester, Check check, Accept accept);
+    Result<> resume_interrupted(bool replaced);
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
+    std::unexpected<Error> report_fault(const Error& fault);
     void begin_events(const std::string& plan_id);
 
-    void look(Session& session, Worker::Look look);
-    bool begins_offer(Session& session);
-    void end_offer(const Asker& asker, wire::Reply reply);
-    void turn_down(const Asker& asker, const Error& why);
-    void write_down(Caller caller, const Error& refusal);
+    /// Runs on the worker's thread with the number of the session; its error refuses the request.
+    using Query = std::move_only_function<Result<>(std::uint64_t session)>;
+    void query(Session& session, Query query);
+    bool starts_offer(Session& session);
+    void end_offer(const Requester& requester, wire::Reply reply);
+    void refuse(const Requester& requester, const Error& why);
     void refuse(Session& session, const Error& why);
+    void audit_refusal(Caller caller, const Error& why);
 
     // From the worker's thread to the loop's.
-    void tell(std::uint64_t session, wire::Reply reply);
+    void reply(std::uint64_t session, wire::Reply reply);
     void on_report(const wire::StepEvent& event);
     void on_end(const wire::PlanSummary& summary);
     void on_health(const Result<>& outcome);
@@ -89,15 +91,15 @@ private:
     Fd socket_;
     Loop::Handle source_;
     Loop::Handle listen_again_;
-    std::atomic<bool> writes_down_ = false;  // a look for the refusals that wait is queued
+    std::atomic<bool> audit_queued_ = false;  // a query that audits waiting refusals
     std::uint64_t next_session_ = 1;
     std::map<std::uint64_t, std::unique_ptr<Session>> sessions_;
-    std::string current_plan_;                     // running, or the last that ran
-    std::vector<wire::StepEvent> current_events_;  // of that plan, for those who follow later
+    std::string current_plan_;                     // the running or the last one
+    std::vector<wire::StepEvent> current_events_;  // of that plan, for later followers
     std::optional<wire::PlanSummary> current_end_;
     Loop::Handle retry_;
-    std::chrono::milliseconds retry_delay_{};
-    IdleTimer rest_;
+    Backoff backoff_{std::chrono::seconds(1), std::chrono::seconds(60)};
+    IdleTimer idle_;
 };
 
 inline Caller caller_of(const Session& session) { return {session.peer().uid, session.peer().pid}; }

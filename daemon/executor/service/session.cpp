@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/service/replies.hpp"
 
 namespace kubexm::executor {
@@ -11,16 +12,15 @@ namespace {
 
 constexpr std::size_t kMaxWaitingBytes = std::size_t{4} << 20U;
 
-wire::Channel::Deadline at_once() { return std::chrono::steady_clock::now(); }
+wire::Channel::Deadline immediately() { return std::chrono::steady_clock::now(); }
 
-/// A reply that no frame holds would never arrive, and its client would wait for it.
-std::string fitting(const wire::Reply& reply) {
+/// Refuses instead of a reply that is too large for a frame: the client waits for an answer.
+std::string pack_bounded(const wire::Reply& reply) {
     std::string text = pack(reply);
     if (text.size() <= wire::kMaxFrame) return text;
-    return pack(
-        refused({Code::exhausted,
-                 fmt::format("the answer has {} bytes, at most {} can be sent: ask for less",
-                             text.size(), wire::kMaxFrame)}));
+    return pack(refused(
+        {Code::exhausted, fmt::format("reply: expected at most {} bytes, found {}; request less",
+                                      wire::kMaxFrame, text.size())}));
 }
 
 }  // namespace
@@ -31,15 +31,13 @@ Session::Session(Loop& loop, wire::Channel channel, wire::Peer peer, std::uint64
 Result<> Session::start(OnRequest on_request, OnClose on_close) {
     on_request_ = std::move(on_request);
     on_close_ = std::move(on_close);
-    return listen_for(EPOLLIN);
+    return watch(EPOLLIN);
 }
 
-Result<> Session::listen_for(std::uint32_t events) {
+Result<> Session::watch(std::uint32_t events) {
     source_.reset();
-    auto source =
-        loop_.on_io(channel_.fd(), events, [this](std::uint32_t happened) { on_io(happened); });
-    if (!source) return std::unexpected(source.error());
-    source_ = *std::move(source);
+    source_ =
+        TRY(loop_.on_io(channel_.fd(), events, [this](std::uint32_t ready) { on_io(ready); }));
     return {};
 }
 
@@ -49,31 +47,32 @@ void Session::on_io(std::uint32_t events) {
 }
 
 void Session::read_one() {
-    auto frame = channel_.receive(at_once());
+    auto frame = channel_.receive(immediately());
     if (!frame && frame.error().code == Code::timeout) return;
-    if (!frame) return part(frame.error());
+    if (!frame) return close_with_reply(frame.error());
     auto request = wire::unpack_request(frame->text);
-    if (!request) return part(request.error());
+    if (!request) return close_with_reply(request.error());
     on_request_(*this, *std::move(request), std::move(frame->descriptors));
 }
 
 void Session::send(const wire::Reply& reply) {
-    if (closed_ || unheard_) return;
-    waiting_.push_back(fitting(reply));
+    if (closed_ || peer_closed_) return;
+    waiting_.push_back(pack_bounded(reply));
     waiting_bytes_ += waiting_.back().size();
     if (waiting_bytes_ > kMaxWaitingBytes) {
-        return close({Code::exhausted, "the client does not read its replies"});
+        return close({Code::exhausted, fmt::format("client: more than {} bytes of unread replies",
+                                                   kMaxWaitingBytes)});
     }
     if (waiting_.size() == 1) write_waiting();
 }
 
 void Session::write_waiting() {
     while (!waiting_.empty()) {
-        auto sent = channel_.send(waiting_.front(), {}, at_once());
+        auto sent = channel_.send(waiting_.front(), {}, immediately());
         if (!sent && sent.error().code == Code::timeout) return want_write(true);
         if (!sent) {
-            // It left, but what it sent before it did is still to be read.
-            unheard_ = true;
+            // Requests that the client sent before it closed are still read.
+            peer_closed_ = true;
             waiting_.clear();
             break;
         }
@@ -83,21 +82,21 @@ void Session::write_waiting() {
     want_write(false);
 }
 
-/// Listens for room to write only while something waits for it: there nearly always is some.
+/// Watches for EPOLLOUT only while replies wait: a socket is nearly always writable.
 void Session::want_write(bool wanted) {
     if (wanted == wants_write_) return;
     wants_write_ = wanted;
-    auto again = listen_for(wanted ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    auto again = watch(wanted ? EPOLLIN | EPOLLOUT : EPOLLIN);
     if (!again) close(again.error());
 }
 
-/// The last word to a client that broke the rules of the wire is why.
-void Session::part(const Error& why) {
+/// A client that violates the protocol gets the reason first.
+void Session::close_with_reply(const Error& why) {
     if (why.code == Code::invalid) send(refused(why));
     close(why);
 }
 
-/// The owner drops us soon, from outside of our own callbacks.
+/// The owner destroys the session later, outside of its callbacks.
 void Session::close(const Error& why) {
     if (closed_) return;
     closed_ = true;

@@ -12,8 +12,8 @@
 
 namespace kubexm::executor {
 
-/// One client's connection: frames in, replies out, in order and never blocking the loop. A client
-/// that does not take its replies is cut off. Loop thread.
+/// The connection of one client. Never blocks the loop; closes the connection of a client that does
+/// not read its replies. Loop thread.
 class Session {
 public:
     using OnRequest = std::function<void(Session&, wire::Request, std::vector<Fd>)>;
@@ -21,23 +21,23 @@ public:
 
     Session(Loop& loop, wire::Channel channel, wire::Peer peer, std::uint64_t number);
 
-    /// Begins to listen. The callbacks may close the session only through `on_close`.
+    /// Starts to read. `on_close` must not destroy the session: it is called by its own code.
     Result<> start(OnRequest on_request, OnClose on_close);
     void send(const wire::Reply& reply);
 
     const wire::Peer& peer() const { return peer_; }
     std::uint64_t number() const { return number_; }
     bool greeted = false;
-    bool offering = false;  // a plan, of which we have not yet said whether it is accepted
-    std::string following;  // id of the plan whose events go here
+    bool offering = false;  // a plan that is neither accepted nor refused yet
+    std::string following;  // id of the plan whose events are sent
 
 private:
     void on_io(std::uint32_t events);
     void read_one();
     void write_waiting();
     void want_write(bool wanted);
-    void part(const Error& why);
-    Result<> listen_for(std::uint32_t events);
+    void close_with_reply(const Error& why);
+    Result<> watch(std::uint32_t events);
     void close(const Error& why);
 
     Loop& loop_;
@@ -48,7 +48,7 @@ private:
     std::deque<std::string> waiting_;
     std::size_t waiting_bytes_ = 0;
     bool wants_write_ = false;
-    bool unheard_ = false;  // nobody reads our replies
+    bool peer_closed_ = false;  // replies are dropped, frames are still read
     bool closed_ = false;
     OnRequest on_request_;
     OnClose on_close_;

@@ -45,7 +45,7 @@ Result<> preserve_content(Context& context, const std::string& path, const std::
     if (context.vault.has(digest)) return {};
     auto file = open_file(context.root, path);
     if (!file) return std::unexpected(file.error());
-    return context.vault.keep(file->get(), digest, kMaxKept);
+    return context.vault.store(file->get(), digest, kMaxKept);
 }
 
 Result<std::string> remove_ours(Context& context, const std::string& path) {

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "daemon/base/try.hpp"
+#include "daemon/base/unix_address.hpp"
 #include "daemon/executor/wire/messages.hpp"
 
 namespace kubexm::wire {
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(int) * kMaxDescriptors);
 
-/// Every descriptor the kernel installed for us, owned before anything else can go wrong.
+/// The received descriptors, owned before a later check can fail.
 std::vector<Fd> take_descriptors(msghdr& header) {
     std::vector<Fd> taken;
     for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr;
@@ -36,12 +37,7 @@ std::vector<Fd> take_descriptors(msghdr& header) {
 }  // namespace
 
 Result<Channel> Channel::connect(const std::string& path) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof(address.sun_path)) {
-        return fail(Code::invalid, fmt::format("socket path {} is too long", path));
-    }
-    std::copy(path.begin(), path.end(), address.sun_path);
+    const sockaddr_un address = TRY(unix_address(path));
     Fd socket{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (!socket) return from_errno("socket", path);
     const auto* target = reinterpret_cast<const sockaddr*>(&address);
@@ -65,7 +61,8 @@ Result<> Channel::wait_for(short events, Deadline deadline) const {
         pollfd entry{.fd = fd(), .events = events, .revents = 0};
         const int ready = ::poll(&entry, 1, static_cast<int>(std::clamp<long>(left, 0, 3'600'000)));
         if (ready > 0) return {};
-        if (ready == 0) return fail(Code::timeout, "the other side did not answer in time");
+        if (ready == 0)
+            return fail(Code::timeout, "socket: the peer did not respond before the deadline");
         if (errno != EINTR) return from_errno("poll", "socket");
     }
 }
@@ -73,9 +70,9 @@ Result<> Channel::wait_for(short events, Deadline deadline) const {
 Result<> Channel::send(std::string_view text, std::span<const int> descriptors, Deadline deadline) {
     if (text.size() > kMaxFrame || descriptors.size() > kMaxDescriptors) {
         return fail(Code::invalid,
-                    fmt::format("a message of {} bytes and {} descriptors; at most {} "
-                                "and {} are sent",
-                                text.size(), descriptors.size(), kMaxFrame, kMaxDescriptors));
+                    fmt::format("message: expected at most {} bytes and {} descriptors, found {} "
+                                "and {}",
+                                kMaxFrame, kMaxDescriptors, text.size(), descriptors.size()));
     }
     iovec bytes{.iov_base = const_cast<char*>(text.data()), .iov_len = text.size()};
     msghdr header{};
@@ -95,7 +92,7 @@ Result<> Channel::send(std::string_view text, std::span<const int> descriptors, 
         if (::sendmsg(fd(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return {};
         if (errno == EINTR) continue;
         if (errno != EAGAIN) return from_errno("send", "message");
-        if (auto ready = wait_for(POLLOUT, deadline); !ready) return ready;
+        TRY(wait_for(POLLOUT, deadline));
     }
 }
 
@@ -114,19 +111,18 @@ Result<Frame> Channel::receive(Deadline deadline) {
         header.msg_controllen = control.size();
         size = ::recvmsg(fd(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
         if (size >= 0) break;
-        // Said once by a peer that left without reading all: what it sent before is still there.
+        // ECONNRESET is reported once if the peer closed with unread data; its frames remain.
         if (errno == EINTR || errno == ECONNRESET) continue;
         if (errno != EAGAIN) return from_errno("receive", "message");
-        if (auto ready = wait_for(POLLIN, deadline); !ready) return std::unexpected(ready.error());
+        TRY(wait_for(POLLIN, deadline));
     }
     frame.descriptors = take_descriptors(header);
-    if (size == 0) return fail(Code::unavailable, "the other side closed the connection");
+    if (size == 0) return fail(Code::unavailable, "socket: the peer closed the connection");
     if ((header.msg_flags & MSG_TRUNC) != 0) {
-        return fail(Code::invalid, fmt::format("a frame of more than {} bytes", kMaxFrame));
+        return fail(Code::invalid, fmt::format("frame: more than {} bytes", kMaxFrame));
     }
     if ((header.msg_flags & MSG_CTRUNC) != 0) {
-        return fail(Code::invalid,
-                    fmt::format("a frame with more than {} descriptors", kMaxDescriptors));
+        return fail(Code::invalid, fmt::format("frame: more than {} descriptors", kMaxDescriptors));
     }
     frame.text.resize(static_cast<std::size_t>(size));
     return frame;

@@ -13,35 +13,35 @@
 
 namespace kubexm::wire {
 
-/// One message as it travels.
+/// One message on the wire.
 struct Frame {
     std::string text;
     std::vector<Fd> descriptors;
 };
 
-/// Who is at the other end, as the kernel says.
+/// The credentials of the peer, from the kernel.
 struct Peer {
     uid_t uid = 0;
     gid_t gid = 0;
     pid_t pid = 0;
 };
 
-/// One end of a connected SOCK_SEQPACKET socket: the kernel keeps frames apart and whole.
+/// One end of a connected SOCK_SEQPACKET socket: the kernel preserves message boundaries.
 class Channel {
 public:
     using Deadline = std::chrono::steady_clock::time_point;
 
     explicit Channel(Fd socket) : socket_(std::move(socket)) {}
-    /// not_found, unavailable: nobody listens there.
+    /// not_found, unavailable: no process listens on the path.
     static Result<Channel> connect(const std::string& path);
 
     int fd() const { return socket_.get(); }
     Result<Peer> peer() const;
 
-    /// Waits until the other side takes it. invalid: larger than a frame may be.
+    /// Blocks while the peer's buffer is full. invalid: over the limits of messages.hpp.
     Result<> send(std::string_view text, std::span<const int> descriptors, Deadline deadline);
-    /// unavailable: the other side is gone. invalid: an oversized frame or too many descriptors,
-    /// which are closed.
+    /// unavailable: the peer closed the connection. invalid: an oversized frame or too many
+    /// descriptors, which are closed.
     Result<Frame> receive(Deadline deadline);
 
 private:

@@ -1,6 +1,7 @@
 #include "daemon/executor/wire/messages.hpp"
 
 #include "daemon/base/json.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/model/codec.hpp"
 
 namespace kubexm::wire {
@@ -13,15 +14,13 @@ Result<Message> unpack(std::string_view frame, const char* what) {
     auto document = parse_json(frame, limits);
     if (!document) return during(what, document.error());
     Message message;
-    if (auto done = codec::decode(*document, message, {what}); !done) {
-        return std::unexpected(done.error());
-    }
+    TRY(codec::decode(*document, message, {what}));
     return message;
 }
 
 template <typename Message>
 std::string pack_any(const Message& message) {
-    // What a person typed may not be UTF-8; a reply must not be lost for it.
+    // Text from a user may not be UTF-8; the reply must be sent nevertheless.
     return codec::encode(message).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -15,11 +15,13 @@
 
 namespace kubexm::wire {
 
-// What kubexmd (or root) and the executor says to each other. One message is one frame: a JSON
-// object with a "type", and the descriptors that travel with it. Each side opens with Hello.
+// The protocol between kubexmd (or root) and the executor. One message is one frame: a JSON object
+// with a "type", and descriptors. Each side starts with Hello. Any request can be answered with
+// Refused.
 
 inline constexpr std::uint32_t kProtocol = 1;
-inline constexpr std::size_t kMaxFrame = std::size_t{192} * 1024;  // below the kernel's default
+inline constexpr std::size_t kMaxFrame =
+    std::size_t{192} * 1024;  // below the kernel's default socket buffer
 inline constexpr std::size_t kMaxDescriptors = 64;
 
 struct Hello {
@@ -35,13 +37,13 @@ struct Hello {
 
 // --- requests
 
-/// What is on the host: answered by Observation.
+/// The state of the host: answered with Observation.
 struct Observe {
     static constexpr std::string_view kType = "observe";
     static void fields(auto&, auto&&) {}
 };
 
-/// What a plan would do, changing nothing: one StepPreview a step, then End.
+/// The effect of a plan, without a change: answered with one StepPreview per step, then End.
 struct Preview {
     static constexpr std::string_view kType = "preview";
     model::Plan plan;
@@ -49,13 +51,13 @@ struct Preview {
     static void fields(auto& self, auto&& visit) { visit("plan", self.plan); }
 };
 
-/// Carry out a plan: Accepted once it is in the journal. The content of its data and secret files
-/// travels as descriptors, in the order of `contents`.
+/// Carry out a plan: answered with Accepted once it is in the journal. The content of data and
+/// secret files is passed as descriptors, in the order of `contents`.
 struct Apply {
     static constexpr std::string_view kType = "apply";
     model::Plan plan;
-    std::vector<std::string> contents;  // SHA-256 of each descriptor's bytes
-    bool replace = false;               // take the place of a plan that is running
+    std::vector<std::string> contents;  // SHA-256 of each descriptor's content
+    bool replace = false;               // stop the running plan first
 
     static void fields(auto& self, auto&& visit) {
         visit("plan", self.plan);
@@ -64,7 +66,7 @@ struct Apply {
     }
 };
 
-/// Every StepEvent of a plan from its beginning on, then Finished.
+/// Answered with every StepEvent of a plan from its first step on, then PlanSummary.
 struct Follow {
     static constexpr std::string_view kType = "follow";
     std::string plan_id;
@@ -72,7 +74,7 @@ struct Follow {
     static void fields(auto& self, auto&& visit) { visit("plan_id", self.plan_id); }
 };
 
-/// Stop a running plan at its next step boundary.
+/// Stop a running plan before its next step: answered with Accepted.
 struct Cancel {
     static constexpr std::string_view kType = "cancel";
     std::string plan_id;
@@ -80,10 +82,10 @@ struct Cancel {
     static void fields(auto& self, auto&& visit) { visit("plan_id", self.plan_id); }
 };
 
-/// Take back everything that was put on the host for an owner; Accepted names the plan to follow.
+/// Restore everything that was changed for an owner, as a plan: answered with Accepted.
 struct Undo {
     static constexpr std::string_view kType = "undo";
-    std::string id;  // of the undo plan, as new as any plan's
+    std::string id;  // of the undo plan, new like that of any plan
     std::string owner;
 
     static void fields(auto& self, auto&& visit) {
@@ -92,7 +94,7 @@ struct Undo {
     }
 };
 
-/// The last plans, newest first: one PlanSummary each, then End.
+/// The last plans: answered with one PlanSummary each, newest first, then End.
 struct History {
     static constexpr std::string_view kType = "history";
     std::uint32_t limit = 20;
@@ -102,8 +104,8 @@ struct History {
 
 enum class JournalAction { show, restore, discard };
 
-/// Look at the journal, or decide about a damaged one (root only): one JournalEntry for everything
-/// of ours on the host, then JournalState.
+/// Show the journal, or decide about a damaged one (root only): answered with one JournalEntry per
+/// changed object, then JournalState.
 struct Journal {
     static constexpr std::string_view kType = "journal";
     JournalAction action = JournalAction::show;
@@ -137,7 +139,7 @@ struct Accepted {
 struct StepPreview {
     static constexpr std::string_view kType = "step-preview";
     std::uint32_t index = 0;
-    bool holds = false;  // nothing to do
+    bool holds = false;  // already in effect
     std::string text;    // one line
     std::vector<std::string> diff;
 
@@ -156,7 +158,7 @@ struct StepEvent {
     std::string state;  // "pending", "prepared", "done", "skipped", "failed"
     std::string text;
     std::string error;
-    std::string progress;  // how far it is, told again and again while it takes long
+    std::string progress;  // of a long step, sent repeatedly; such events are not stored
 
     static void fields(auto& self, auto&& visit) {
         visit("plan_id", self.plan_id);
@@ -205,7 +207,7 @@ struct ObservedUnit {
 struct Observation {
     static constexpr std::string_view kType = "observation";
     std::vector<ObservedUnit> units;
-    std::vector<std::string> owners;  // for whom something is on the host
+    std::vector<std::string> owners;  // with entries in the ledger
     std::string running_plan;         // empty: none
 
     static void fields(auto& self, auto&& visit) {
@@ -228,10 +230,10 @@ struct JournalEntry {
 
 struct JournalState {
     static constexpr std::string_view kType = "journal-state";
-    std::string file;  // the damaged one that waits for a decision; empty: the journal is sound
+    std::string file;  // damaged journal that waits for a decision; empty: not damaged
     std::uint32_t entries = 0;
     std::uint32_t plans = 0;
-    std::vector<std::string> damage;  // what of the damaged one could not be read
+    std::vector<std::string> damage;  // findings in the damaged journal, one line each
 
     static void fields(auto& self, auto&& visit) {
         visit("file", self.file);
@@ -252,7 +254,7 @@ using Reply = std::variant<Hello, Refused, Accepted, StepPreview, StepEvent, Pla
 std::string pack(const Request& request);
 std::string pack(const Reply& reply);
 
-/// invalid: not such a message; the text names the member. Never quotes values.
+/// invalid: the text names the wrong member and never quotes values.
 Result<Request> unpack_request(std::string_view frame);
 Result<Reply> unpack_reply(std::string_view frame);
 

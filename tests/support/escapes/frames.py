@@ -83,7 +83,7 @@ _HELLO = {"type": "hello", "protocol": 1, "program": "a test"}
 _NESTED = b'{"type":"follow","plan_id":' + b"[" * 5000 + b"]" * 5000 + b"}"
 
 ALL = [
-    _frame("oversized", "a frame of more than", b'"' + b"x" * (192 * 1024) + b'"'),
+    _frame("oversized", "frame: more than", b'"' + b"x" * (192 * 1024) + b'"'),
     _frame("truncated", "not JSON", b'{"type":"history","limit":'),
     _frame("no-json", "not JSON", b"GET / HTTP/1.1\r\n\r\n"),
     _frame("not-utf-8", "not JSON", b'{"type":"follow","plan_id":"\xff\xfe"}'),

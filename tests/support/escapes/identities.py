@@ -5,7 +5,7 @@ from testbed import executor_wire
 from testbed.executor.client import plan, reason
 
 STRANGER = "mallory"  # a member of group kubexm, whom the mode of the socket lets through
-SPEAK = "may not speak to the executor"
+SPEAK = "is not permitted to use the executor"
 
 
 def _stranger(name: str, because: str, frame: dict | bytes) -> Escape:

@@ -8,7 +8,7 @@ from testbed.executor.client import ACCESS, apply, plan, undo
 from testbed.executor.plan import step
 from testbed.executor_wire import Wire
 
-BEFORE = "was taken in before"
+BEFORE = "was accepted before"
 DISAGREES = "does not agree with the rest"
 
 _HARMLESS = step("sysctl", key="net.ipv4.ip_forward", value="0")  # as it is on a fresh node

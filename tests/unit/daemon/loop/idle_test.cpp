@@ -6,9 +6,11 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "daemon/loop/loop.hpp"
 #include "tests/unit/daemon/loop/running_loop.hpp"
@@ -18,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A line of the kernel's account of a thread of ours: "State" is "S (sleeping)".
+/// A field of /proc/self/task/THREAD/status, such as State: "S (sleeping)".
 std::string status_of(pid_t thread, const std::string& name) {
     std::ifstream file(fmt::format("/proc/self/task/{}/status", thread));
     for (std::string line; std::getline(file, line);) {
@@ -27,10 +29,10 @@ std::string status_of(pid_t thread, const std::string& name) {
     return "";
 }
 
-/// How often a thread went to sleep by itself: once more for each time something woke it up.
+/// Voluntary context switches: one more after each wake-up.
 long sleeps_of(pid_t thread) { return std::stol(status_of(thread, "voluntary_ctxt_switches")); }
 
-/// A loop with everything a daemon has, on a thread of its own.
+/// A loop on its own thread, with a signal, a distant timer and a cancelled timer.
 class Idle : public testing::Test {
 protected:
     void SetUp() override {
@@ -39,12 +41,12 @@ protected:
         hourly_ = must(loop_.after(1h, [] {}));
         auto cancelled = must(loop_.after(500ms, [] {}));
         cancelled.reset();
-        std::promise<pid_t> began;
-        thread_ = std::thread([this, &began] {
-            loop_.post([&began] { began.set_value(::gettid()); });
+        std::promise<pid_t> started;
+        thread_ = std::thread([this, &started] {
+            loop_.post([&started] { started.set_value(::gettid()); });
             EXPECT_EQ(must(loop_.run()), 0);
         });
-        id_ = began.get_future().get();
+        id_ = started.get_future().get();
     }
     void TearDown() override {
         loop_.stop(0);
@@ -52,22 +54,22 @@ protected:
         ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
     }
 
-    /// Returns when the loop has nothing more to do.
-    void settle() const {
+    /// Polls `condition` until it holds or the deadline has passed.
+    static bool wait_until(const std::function<bool()>& condition) {
         const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-        for (long before = -1; std::chrono::steady_clock::now() < deadline;) {
-            const long sleeps = sleeps_of(id_);
-            if (sleeps == before && status_of(id_, "State").starts_with("S")) return;
-            before = sleeps;
+        while (std::chrono::steady_clock::now() < deadline) {
+            if (condition()) return true;
             std::this_thread::sleep_for(20ms);
         }
-        FAIL() << "the loop does not come to rest";
+        return false;
     }
-    /// Nothing to wait for here: that nothing happens is the question.
-    long wakeups_within(std::chrono::milliseconds span) const {
-        const long before = sleeps_of(id_);
-        std::this_thread::sleep_for(span);
-        return sleeps_of(id_) - before;
+    /// Returns when the thread sleeps and did not wake up since the poll before.
+    void settle() const {
+        long before = -1;
+        EXPECT_TRUE(wait_until([&] {
+            const long last = std::exchange(before, sleeps_of(id_));
+            return last == before && status_of(id_, "State").starts_with("S");
+        }));
     }
 
     Loop loop_ = make_loop();
@@ -82,15 +84,18 @@ private:
 
 TEST_F(Idle, DoesNotWakeUp) {
     settle();
-    EXPECT_EQ(wakeups_within(1200ms), 0);  // longer than the one-second ticks other loops have
+    const long before = sleeps_of(id_);
+    std::this_thread::sleep_for(1200ms);  // longer than a tick of one second
+    EXPECT_EQ(sleeps_of(id_), before);
 }
 
-TEST_F(Idle, ATickWouldBeSeen) {
+TEST_F(Idle, TheTestSeesATick) {
     settle();
     Loop::Handle timer;
     std::function<void()> tick = [&] { timer = must(loop_.after(20ms, tick)); };
+    const long before = sleeps_of(id_);
     loop_.post(tick);
-    EXPECT_GT(wakeups_within(500ms), 3);
+    EXPECT_TRUE(wait_until([&] { return sleeps_of(id_) > before + 3; }));
     std::promise<void> gone;
     loop_.post([&] {
         timer.reset();

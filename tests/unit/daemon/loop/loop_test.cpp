@@ -33,38 +33,26 @@ struct Connection {
     Fd theirs;
 };
 
-TEST(Loop, TimersFireInTheOrderTheyAreDue) {
-    Loop loop = make_loop();
-    std::vector<int> fired;
-    std::vector<Loop::Handle> timers;
-    const auto note_after = [&](std::chrono::milliseconds delay, int number) {
-        timers.push_back(must(loop.after(delay, [&fired, number] { fired.push_back(number); })));
-    };
-    note_after(40ms, 4);
-    note_after(10ms, 1);
-    note_after(30ms, 3);
-    note_after(20ms, 2);
-    note_after(-5ms, 0);
-    // All of them are due when the loop first looks: their order is still that of their times.
-    const auto all_due = Clock::now() + 41ms;
-    while (Clock::now() < all_due) {
-    }
-    timers.push_back(must(loop.after(0ms, [&loop] { loop.stop(0); })));
-    EXPECT_EQ(run(loop), 0);
-    EXPECT_THAT(fired, ElementsAre(0, 1, 2, 3, 4));
-}
-
-TEST(Loop, ATimerFiresOnceAndNotBeforeItsTime) {
+TEST(Loop, ATimerFiresOnceNotEarlyAndReleasesItsCallback) {
     Loop loop = make_loop();
     const auto started = Clock::now();
-    int fired = 0;
-    const auto timer = must(loop.after(20ms, [&] {
-        ++fired;
+    const auto guard = std::make_shared<int>(0);
+    Loop::Handle end;
+    const auto timer = must(loop.after(20ms, [&, guard] {
         EXPECT_GE(Clock::now() - started, 20ms);
+        ++*guard;
+        end = must(loop.after(20ms, [&loop] { loop.stop(0); }));
     }));
-    const auto end = must(loop.after(60ms, [&loop] { loop.stop(0); }));
     EXPECT_EQ(run(loop), 0);
-    EXPECT_EQ(fired, 1);
+    EXPECT_EQ(*guard, 1);
+    EXPECT_EQ(guard.use_count(), 1);
+}
+
+TEST(Loop, AnEndlessDelayNeverFires) {
+    Loop loop = make_loop();
+    const auto never = must(loop.after(std::chrono::milliseconds::max(), [] { FAIL(); }));
+    const auto end = must(loop.after(1ms, [&loop] { loop.stop(0); }));
+    EXPECT_EQ(run(loop), 0);
 }
 
 TEST(Loop, ADroppedTimerDoesNotFire) {
@@ -77,19 +65,19 @@ TEST(Loop, ADroppedTimerDoesNotFire) {
     EXPECT_FALSE(fired);
 }
 
-TEST(Loop, ATimerMayDropItselfAndSetTheNext) {
+TEST(Loop, ATimerCanDropItselfAndSetTheNext) {
     Loop loop = make_loop();
     Loop::Handle timer;
     auto guard = std::make_shared<int>(7);
     timer = must(loop.after(1ms, [&, guard] {
         timer.reset();
-        EXPECT_EQ(*guard, 7);  // what the callback captured is still there
+        EXPECT_EQ(*guard, 7);  // the captured object is still alive
         timer = must(loop.after(1ms, [&loop] { loop.stop(3); }));
     }));
     EXPECT_EQ(run(loop), 3);
 }
 
-TEST(Loop, ATimerThatOwnsAnotherTakesItAlong) {
+TEST(Loop, DroppingATimerDropsTheTimerItOwns) {
     Loop loop = make_loop();
     bool fired = false;
     auto inner = must(loop.after(1ms, [&fired] { fired = true; }));
@@ -100,7 +88,7 @@ TEST(Loop, ATimerThatOwnsAnotherTakesItAlong) {
     EXPECT_FALSE(fired);
 }
 
-TEST(Loop, AHandleMayOutliveItsLoop) {
+TEST(Loop, AHandleCanOutliveItsLoop) {
     Loop::Handle timer;
     Loop::Handle io;
     const Connection connection;
@@ -113,7 +101,7 @@ TEST(Loop, AHandleMayOutliveItsLoop) {
     io.reset();
 }
 
-TEST(Loop, TellsWhatADescriptorIsReadyFor) {
+TEST(Loop, ReportsTheEventsOfADescriptor) {
     Loop loop = make_loop();
     Connection connection;
     std::vector<std::uint32_t> seen;
@@ -130,7 +118,7 @@ TEST(Loop, TellsWhatADescriptorIsReadyFor) {
     EXPECT_THAT(seen, ElementsAre(EPOLLIN, EPOLLIN | EPOLLHUP));
 }
 
-TEST(Loop, ASourceMayRemoveItselfAndCloseItsDescriptor) {
+TEST(Loop, ASourceCanRemoveItselfAndCloseItsDescriptor) {
     Loop loop = make_loop();
     Connection connection;
     Loop::Handle io;
@@ -142,37 +130,39 @@ TEST(Loop, ASourceMayRemoveItselfAndCloseItsDescriptor) {
         calls += *guard;
     }));
     ASSERT_EQ(::write(connection.theirs.get(), "x", 1), 1);
-    const auto end = must(loop.after(500ms, [&loop] { loop.stop(0); }));
+    const auto end = must(loop.after(20ms, [&loop] { loop.stop(0); }));
     EXPECT_EQ(run(loop), 0);
     EXPECT_EQ(calls, 7);
-    EXPECT_EQ(guard.use_count(), 1);  // and its callback is gone
+    EXPECT_EQ(guard.use_count(), 1);  // the callback was destroyed
 }
 
-TEST(Loop, RefusesADescriptorThatIsNone) {
+TEST(Loop, RejectsAnInvalidDescriptor) {
     Loop loop = make_loop();
     const auto refused = loop.on_io(-1, EPOLLIN, [](std::uint32_t) {});
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().what, testing::HasSubstr("watching descriptor -1"));
+    EXPECT_THAT(refused.error().what, testing::HasSubstr("watch descriptor -1"));
 }
 
-TEST(Loop, GetsTheSignalsOfTheProcess) {
+TEST(Loop, ReceivesTheSignalsOfTheProcess) {
     sigset_t before;
     ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, nullptr, &before), 0);
     Loop loop = make_loop();
     std::vector<int> got;
-    const auto reload = must(loop.on_signal(SIGHUP, [&got] { got.push_back(SIGHUP); }));
+    const auto reload = must(loop.on_signal(SIGHUP, [&got] {
+        got.push_back(SIGHUP);
+        ::kill(::getpid(), SIGTERM);
+    }));
     const auto terminate = must(loop.on_signal(SIGTERM, [&] {
         got.push_back(SIGTERM);
         loop.stop(0);
     }));
     const auto send = must(loop.after(0ms, [] { ::kill(::getpid(), SIGHUP); }));
-    const auto then = must(loop.after(1ms, [] { ::kill(::getpid(), SIGTERM); }));
     EXPECT_EQ(run(loop), 0);
     EXPECT_THAT(got, ElementsAre(SIGHUP, SIGTERM));
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST(Loop, OneListenerForEachSignal) {
+TEST(Loop, ASignalHasOneListener) {
     sigset_t before;
     ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, nullptr, &before), 0);
     Loop loop = make_loop();

@@ -16,7 +16,7 @@
 namespace kubexm {
 namespace {
 
-TEST(Post, RunsEverythingFromManyThreadsInTheOrderOfEach) {
+TEST(Post, KeepsTheOrderOfEachOfManyThreads) {
     constexpr int kThreads = 8;
     constexpr int kEach = 2000;
     Loop loop = make_loop();
@@ -40,12 +40,12 @@ TEST(Post, RunsEverythingFromManyThreadsInTheOrderOfEach) {
     EXPECT_EQ(disorder, 0);
 }
 
-TEST(Post, ALongQueueLeavesTurnsToDescriptors) {
+TEST(Post, ALongQueueDoesNotStarveDescriptors) {
     constexpr int kPosted = 10000;
     Loop loop = make_loop();
     int since_io = 0;
     int longest = 0;
-    const Fd ready{::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)};  // and stays so
+    const Fd ready{::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)};  // always readable
     const auto io = must(loop.on_io(ready.get(), EPOLLIN, [&](std::uint32_t) {
         longest = std::max(longest, std::exchange(since_io, 0));
     }));
@@ -59,7 +59,7 @@ TEST(Post, ALongQueueLeavesTurnsToDescriptors) {
     EXPECT_LT(longest, kPosted / 20);
 }
 
-TEST(Post, ACallbackThatPostsItselfLeavesTurnsToDescriptors) {
+TEST(Post, ACallbackThatPostsItselfDoesNotStarveDescriptors) {
     Loop loop = make_loop();
     const Fd ready{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     const auto io =
@@ -72,7 +72,7 @@ TEST(Post, ACallbackThatPostsItselfLeavesTurnsToDescriptors) {
     EXPECT_EQ(run(loop), 5);
 }
 
-TEST(Post, WhatIsPostedByACallbackRunsToo) {
+TEST(Post, ACallbackCanPostAnother) {
     Loop loop = make_loop();
     loop.post([&loop] { loop.post([&loop] { loop.stop(6); }); });
     EXPECT_EQ(run(loop), 6);
@@ -84,7 +84,7 @@ TEST(Stop, WorksFromAnotherThread) {
     EXPECT_EQ(run(loop), 4);
 }
 
-TEST(Stop, ComesAfterWhatWasPostedBeforeAndBeforeWhatIsPostedLater) {
+TEST(Stop, RunsEarlierCallbacksAndDropsLaterOnes) {
     Loop loop = make_loop();
     std::vector<int> ran;
     loop.post([&ran] { ran.push_back(1); });
@@ -95,7 +95,7 @@ TEST(Stop, ComesAfterWhatWasPostedBeforeAndBeforeWhatIsPostedLater) {
     EXPECT_EQ(ran, std::vector<int>{1});
 }
 
-TEST(Stop, WhatNeverRanIsStillReleased) {
+TEST(Stop, ACallbackThatNeverRanIsReleased) {
     auto guard = std::make_shared<int>(1);
     {
         Loop loop = make_loop();

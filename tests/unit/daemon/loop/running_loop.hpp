@@ -9,8 +9,8 @@
 
 namespace kubexm {
 
-constexpr std::chrono::seconds kDeadline(20);  // for what must happen; reached only in a failure
-constexpr int kTooLate = 124;                  // the code of a loop that met its deadline
+constexpr std::chrono::seconds kDeadline(20);  // reached only by a failing test
+constexpr int kTooLate = 124;                  // exit code of a loop that reached its deadline
 
 inline Loop make_loop() {
     auto loop = Loop::create();
@@ -24,7 +24,7 @@ T must(Result<T> result) {
     return std::move(*result);
 }
 
-/// Runs the loop to its stop(), or to the deadline.
+/// Runs the loop until stop() or the deadline.
 inline int run(Loop& loop) {
     const auto deadline = must(loop.after(kDeadline, [&loop] { loop.stop(kTooLate); }));
     return must(loop.run());

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "daemon/base/fd.hpp"
+#include "daemon/base/unix_address.hpp"
 #include "daemon/loop/loop.hpp"
 #include "tests/unit/daemon/loop/running_loop.hpp"
 
@@ -22,17 +22,15 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// The socket on which systemd hears from its services, and the environment that names it.
+/// A notify socket in the place of systemd's, and the environment that names it.
 class Systemd : public testing::Test {
 protected:
     void SetUp() override {
         std::string pattern = testing::TempDir() + "kubexm-loop-XXXXXX";
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         directory_ = pattern;
-        sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
         const std::string path = directory_ + "/notify";
-        ASSERT_LT(path.size(), sizeof address.sun_path);
-        path.copy(address.sun_path, path.size());
+        sockaddr_un address = must(unix_address(path));
         socket_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         ASSERT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
         set("NOTIFY_SOCKET", path);
@@ -48,12 +46,12 @@ protected:
         ASSERT_EQ(::setenv(name.c_str(), value.c_str(), 1), 0);
         names_.push_back(name);
     }
-    void ask_for_watchdog(std::chrono::microseconds period, pid_t pid) {
+    void set_watchdog(std::chrono::microseconds period, pid_t pid) {
         set("WATCHDOG_USEC", std::to_string(period.count()));
         set("WATCHDOG_PID", std::to_string(pid));
     }
-    /// What arrived so far.
-    std::vector<std::string> heard() const {
+    /// The messages that arrived since the last call.
+    std::vector<std::string> received() const {
         std::vector<std::string> messages;
         std::array<char, 512> buffer{};
         for (ssize_t got = 0; (got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0)) > 0;) {
@@ -68,20 +66,20 @@ private:
     std::vector<std::string> names_;
 };
 
-TEST_F(Systemd, HearsWhatWeNotify) {
+TEST_F(Systemd, ReceivesNotifications) {
     notify_systemd("READY=1\nSTATUS=2 plans to resume");
-    EXPECT_THAT(heard(), ElementsAre("READY=1\nSTATUS=2 plans to resume"));
+    EXPECT_THAT(received(), ElementsAre("READY=1\nSTATUS=2 plans to resume"));
 }
 
 TEST_F(Systemd, WatchdogIsFedOnlyWhileHealthy) {
     constexpr std::chrono::milliseconds kPeriod(20);
-    ask_for_watchdog(kPeriod, ::getpid());
+    set_watchdog(kPeriod, ::getpid());
     Loop loop = make_loop();
     std::deque<bool> health{true, false, false, true, true};
-    std::vector<std::size_t> heard_before;  // at each question, since the one before
+    std::vector<std::size_t> received_before;  // each call of `healthy`, since the one before
     const auto started = std::chrono::steady_clock::now();
     ASSERT_TRUE(loop.feed_watchdog([&] {
-        heard_before.push_back(heard().size());
+        received_before.push_back(received().size());
         if (health.empty()) {
             loop.stop(0);
             return false;
@@ -91,13 +89,13 @@ TEST_F(Systemd, WatchdogIsFedOnlyWhileHealthy) {
         return healthy;
     }));
     EXPECT_EQ(run(loop), 0);
-    EXPECT_THAT(heard_before, ElementsAre(0, 1, 0, 0, 1, 1));
-    EXPECT_THAT(heard(), IsEmpty());
+    EXPECT_THAT(received_before, ElementsAre(0, 1, 0, 0, 1, 1));
+    EXPECT_THAT(received(), IsEmpty());
     EXPECT_GE(std::chrono::steady_clock::now() - started, 6 * kPeriod / 2);
 }
 
-TEST_F(Systemd, WatchdogMessageIsTheOneSystemdKnows) {
-    ask_for_watchdog(std::chrono::milliseconds(2), ::getpid());
+TEST_F(Systemd, WatchdogMessageIsWatchdogEquals1) {
+    set_watchdog(std::chrono::milliseconds(2), ::getpid());
     Loop loop = make_loop();
     int asked = 0;
     ASSERT_TRUE(loop.feed_watchdog([&] {
@@ -105,23 +103,23 @@ TEST_F(Systemd, WatchdogMessageIsTheOneSystemdKnows) {
         return asked == 1;
     }));
     EXPECT_EQ(run(loop), 0);
-    EXPECT_THAT(heard(), ElementsAre("WATCHDOG=1"));
+    EXPECT_THAT(received(), ElementsAre("WATCHDOG=1"));
 }
 
-TEST_F(Systemd, NobodyIsAskedWhereThereIsNoWatchdog) {
+TEST_F(Systemd, HealthIsNotCheckedWithoutAWatchdog) {
     Loop loop = make_loop();
     bool asked = false;
     const auto healthy = [&asked] { return asked = true; };
     ASSERT_TRUE(loop.feed_watchdog(healthy));
-    ask_for_watchdog(std::chrono::milliseconds(2), ::getppid());  // somebody else's
+    set_watchdog(std::chrono::milliseconds(2), ::getppid());  // of another process
     ASSERT_TRUE(loop.feed_watchdog(healthy));
     const auto end = must(loop.after(std::chrono::milliseconds(20), [&loop] { loop.stop(0); }));
     EXPECT_EQ(run(loop), 0);
     EXPECT_FALSE(asked);
-    EXPECT_THAT(heard(), IsEmpty());
+    EXPECT_THAT(received(), IsEmpty());
 }
 
-TEST_F(Systemd, ABadPeriodIsSaid) {
+TEST_F(Systemd, AnInvalidPeriodIsAnError) {
     set("WATCHDOG_USEC", "soon");
     Loop loop = make_loop();
     const auto refused = loop.feed_watchdog([] { return true; });

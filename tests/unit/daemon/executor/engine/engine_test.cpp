@@ -57,7 +57,7 @@ TEST_F(EngineTest, TellsWhatItWouldRefuseBeforeAnotherPlanStopsForIt) {
     ASSERT_THAT(applied(link_plan("p1")), IsState(PlanState::done));
     EXPECT_THAT(engine.acceptable(link_plan("p2"), {}, kAgentCaller), IsOk());
     EXPECT_THAT(engine.acceptable(link_plan("p1"), {}, kAgentCaller),
-                IsError(Code::conflict, "taken in before"));
+                IsError(Code::conflict, "accepted before"));
     const std::vector<Content> contents = [] {
         std::vector<Content> some;
         some.push_back({"digest", Fd{}});
@@ -67,7 +67,7 @@ TEST_F(EngineTest, TellsWhatItWouldRefuseBeforeAnotherPlanStopsForIt) {
                 IsError(Code::invalid, "no step of the plan needs"));
     EXPECT_THAT(engine.undo_acceptable("u1", "owner", kAgentCaller), IsOk());
     EXPECT_THAT(engine.undo_acceptable("p1", "owner", kAgentCaller),
-                IsError(Code::conflict, "taken in before"));
+                IsError(Code::conflict, "accepted before"));
     EXPECT_THAT(engine.undo_acceptable("u1", "", kAgentCaller), IsError(Code::invalid, "owner"));
 }
 

@@ -34,12 +34,12 @@ TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
     worker.plan(0, [&] {
         began.set_value();
         asked.get_future().wait();
-        worker.serve_looks();
+        worker.serve_queries();
         seen_in_plan = looked;
         ended.set_value();
     });
     began.get_future().wait();
-    worker.look(0, [&looked] { looked = true; });
+    worker.query(0, [&looked] { looked = true; });
     asked.set_value();
     ended.get_future().wait();
     EXPECT_TRUE(seen_in_plan);
@@ -97,7 +97,7 @@ protected:
     }
     int looks_of(std::uint32_t user) {
         int taken = 0;
-        while (taken < 100 && worker.look(user, [this, user] { order.push_back(user); })) ++taken;
+        while (taken < 100 && worker.query(user, [this, user] { order.push_back(user); })) ++taken;
         return taken;
     }
 
@@ -116,7 +116,7 @@ TEST_F(BusyWorker, HasRoomForAPlanOfRootWhateverOthersWant) {
 
 TEST_F(BusyWorker, ServesTheLooksOfAllUsersInTurn) {
     EXPECT_EQ(looks_of(998), 32);
-    EXPECT_TRUE(worker.look(0, [this] { order.push_back(0); }));
+    EXPECT_TRUE(worker.query(0, [this] { order.push_back(0); }));
     std::promise<std::vector<std::uint32_t>> served;
     worker.plan(0, [&] { served.set_value(order); });
     let_go();

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr std::size_t kPage = 4096;
 
-/// A journal with trees of several pages, values that overflow, and pages that are free.
+/// A journal with trees of several pages, overflow pages and free pages.
 void fill(Journal& journal) {
     for (int i = 0; i < 12; ++i) {
         const std::string id = fmt::format("plan-{}", i);
@@ -30,10 +30,10 @@ void fill(Journal& journal) {
             ASSERT_OK(journal.prepared(id, step, entry_for(fmt::format("object-{}-{}", i, step))));
             ASSERT_OK(journal.finished(id, step, StepState::done, ""));
         }
-        ASSERT_OK(journal.set_plan_state(id, PlanState::failed, false, "first way"));
+        ASSERT_OK(journal.end(id, PlanState::failed, "first way"));
         ASSERT_OK(journal.audit(0, 1, "plan failed", id));
     }
-    for (const std::int64_t sequence : {3, 17, 40}) ASSERT_OK(journal.taken_back(sequence));
+    for (const std::int64_t sequence : {3, 17, 40}) ASSERT_OK(journal.undone(sequence));
     ASSERT_OK(journal.begin(plan_named("last"), 1));
 }
 
@@ -51,7 +51,7 @@ protected:
         ASSERT_GT(good_.size(), 20 * kPage);
     }
 
-    /// Damage is found at open, or there was none that matters.
+    /// Either open() finds the damage, or the content is unchanged.
     void expect_found_or_harmless(const std::string& bytes) {
         for (const char* suffix : {"-wal", "-journal"}) {
             std::filesystem::remove(scratch_.file(std::string("journal.db") + suffix));
@@ -65,7 +65,7 @@ protected:
             return;
         }
         EXPECT_EQ(content_of(*journal), content_);
-        EXPECT_TRUE(journal->audit(0, 1, "event", "")) << "it can be read but not written";
+        EXPECT_TRUE(journal->audit(0, 1, "event", "")) << "readable but not writable";
         ++harmless_;
     }
 
@@ -77,7 +77,7 @@ protected:
         expect_found_or_harmless(bytes);
     }
 
-    FaultVfs fast_;  // without a fault: for its syncs that cost nothing
+    FaultVfs fast_;  // no fault: its syncs are fast
     const Scratch scratch_;
     std::string content_;
     std::string good_;
@@ -111,8 +111,8 @@ TEST_F(Corruption, AFlippedBitAnywhereElseIsFoundOrHarmless) {
     EXPECT_GT(found_, 100);
 }
 
-TEST_F(Corruption, AByteOfAnyRecordThatIsFlippedIsFound) {
-    // What the content shows must be protected wherever it lies, twice in an index too.
+TEST_F(Corruption, AFlippedBitInAValueIsFound) {
+    // Every value must be protected, also in an index.
     const std::vector<std::string> values{"object-11-2",
                                           "before object-9-1",
                                           "step of object-8-0",
@@ -167,7 +167,7 @@ TEST_F(Corruption, AFileOfTheWrongLengthIsFound) {
     EXPECT_EQ(harmless_, 0);
 }
 
-TEST_F(Corruption, IsFoundAlsoInAJournalThatIsOpen) {
+TEST_F(Corruption, IsFoundInAnOpenJournal) {
     auto journal = Journal::open(scratch_.path(), kFew);
     ASSERT_TRUE(journal);
     ASSERT_OK(journal->verify());
@@ -184,7 +184,7 @@ TEST_F(Corruption, IsFoundAlsoInAJournalThatIsOpen) {
     EXPECT_EQ(entry.error().code, Code::corrupt);
 }
 
-// --- somebody who knows SQL
+// --- changes with SQL
 
 struct Forgery {
     std::string name;
@@ -196,7 +196,7 @@ std::ostream& operator<<(std::ostream& out, const Forgery& forgery) { return out
 
 class Forged : public testing::TestWithParam<Forgery> {};
 
-TEST_P(Forged, JournalIsNotBelieved) {
+TEST_P(Forged, JournalIsCorrupt) {
     const FaultVfs fast;
     const Scratch scratch;
     {
@@ -226,9 +226,9 @@ INSTANTIATE_TEST_SUITE_P(
         Forgery{"ChangedStep", "UPDATE steps SET state = 'pending'", "of steps is damaged"},
         Forgery{"ChangedFailures", "UPDATE failures SET count = 0", "of failures is damaged"},
         Forgery{"LostSteps", "DELETE FROM steps WHERE plan = 10 AND number = 3",
-                "plan plan-9 does not have the steps it had"},
+                "plan plan-9 lost steps"},
         Forgery{"ForeignStep", "PRAGMA foreign_keys = OFF; DELETE FROM plans WHERE id = 'plan-9'",
-                "records that belong to nothing"},
+                "records of a missing plan"},
         Forgery{"ChangedAudit", "UPDATE audit SET detail = 'nothing' WHERE sequence = 8",
                 "the audit chain breaks at record 8"},
         Forgery{"LostOldAudit", "DELETE FROM audit WHERE sequence <= 4",
@@ -238,27 +238,27 @@ INSTANTIATE_TEST_SUITE_P(
         Forgery{"LostNewAudit", "DELETE FROM audit WHERE sequence > 10",
                 "the audit ends at record 10: expected record 12"},
         Forgery{"ChangedEnds", "UPDATE audit_ends SET last = 10", "of audit_ends is damaged"},
-        Forgery{"LostEnds", "DELETE FROM audit_ends", "the ends of the audit chain are missing"},
-        Forgery{"LostTable", "DROP TABLE seen", "its tables are not those of schema version 1"},
-        Forgery{"MoreTables", "CREATE TABLE more(x)", "its tables are not those of schema"},
+        Forgery{"LostEnds", "DELETE FROM audit_ends", "audit_ends is missing"},
+        Forgery{"LostTable", "DROP TABLE seen", "the tables do not match schema version 1"},
+        Forgery{"MoreTables", "CREATE TABLE more(x)", "the tables do not match schema"},
         Forgery{"Trigger", "CREATE TRIGGER t AFTER INSERT ON audit BEGIN DELETE FROM ledger; END",
-                "its tables are not those of schema"},
+                "the tables do not match schema"},
         Forgery{"ChangedVersion", "PRAGMA user_version = 7", "schema version 7"},
         Forgery{"NoVersion", "PRAGMA user_version = 0", "schema version 0"}),
     [](const auto& test) { return test.param.name; });
 
-// --- the log of a process that died between commit and clean-up
+// --- the log of a process that died between commit and checkpoint
 
-TEST(CorruptLog, LosesNoMoreThanWhatItHeld) {
+TEST(CorruptLog, LosesOnlyTheLastCommit) {
     FaultVfs vfs;
     const Scratch crashed;
-    const auto contents = contents_after_works();
+    const auto contents = contents_after_actions();
     {
         ASSERT_TRUE(Journal::open(crashed.path(), kNarrow));
     }
-    commit_to_log_only(crashed, vfs, works()[0].act);
+    commit_to_log_only(crashed, vfs, actions()[0].act);
     const std::string log = bytes_of(crashed.file("journal.db-wal"));
-    ASSERT_GT(log.size(), kPage) << "the log was emptied";
+    ASSERT_GT(log.size(), kPage) << "the log is empty";
     for (std::size_t offset = 0; offset < log.size(); offset += 97) {
         SCOPED_TRACE(fmt::format("byte {}", offset));
         const Scratch scratch;

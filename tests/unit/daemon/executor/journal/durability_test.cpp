@@ -13,8 +13,7 @@
 #include "fault_vfs.hpp"
 #include "scratch.hpp"
 
-// The journal under disk full, I/O errors, SIGKILL and power cuts at every single operation on its
-// files.
+// Disk full, I/O errors, SIGKILL and power cuts at every operation on the journal's files.
 
 namespace kubexm::executor {
 namespace {
@@ -23,7 +22,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using Fault = FaultVfs::Fault;
 
-// --- faults that a process lives through
+// --- faults that a process survives
 
 struct FaultCase {
     std::string name;
@@ -36,12 +35,12 @@ std::ostream& operator<<(std::ostream& out, const FaultCase& fault) { return out
 
 class FaultyDisk : public testing::TestWithParam<FaultCase> {
 protected:
-    /// One work with the fault at one operation; false where the work did not come that far.
+    /// One action with the fault at one operation; false: it has fewer operations.
     bool survives(Journal& journal, std::size_t number, int at) {
-        const Work& work = works()[number];
-        SCOPED_TRACE(work.name + ", operation " + std::to_string(at));
+        const Action& action = actions()[number];
+        SCOPED_TRACE(action.name + ", operation " + std::to_string(at));
         vfs_.arm({.fault = GetParam().fault, .at = at, .lasting = GetParam().lasting});
-        auto done = work.act(journal);
+        auto done = action.act(journal);
         const bool hit = vfs_.was_hit();
         EXPECT_EQ(content_of(journal), contents_[number + (done ? 1 : 0)]) << "with the fault";
         vfs_.disarm();
@@ -50,7 +49,7 @@ protected:
             EXPECT_THAT(done.error().what, HasSubstr("journal.db"));
             EXPECT_EQ(content_of(journal), contents_[number]) << "after the fault";
             ++refused_;
-            done = work.act(journal);
+            done = action.act(journal);
         }
         EXPECT_TRUE(done) << done.error().what;
         EXPECT_EQ(content_of(journal), contents_[number + 1]);
@@ -60,17 +59,17 @@ protected:
     }
 
     FaultVfs vfs_;
-    const std::vector<std::string> contents_ = contents_after_works();
+    const std::vector<std::string> contents_ = contents_after_actions();
     int refused_ = 0;
 };
 
-TEST_P(FaultyDisk, AFailedWorkLeavesTheOldStateAndSucceedsLater) {
+TEST_P(FaultyDisk, AFailedActionLeavesTheOldStateAndSucceedsLater) {
     Scratch before;
     Scratch scratch;
     {
         ASSERT_TRUE(Journal::open(before.path(), kNarrow));
     }
-    for (std::size_t number = 0; number < works().size(); ++number) {
+    for (std::size_t number = 0; number < actions().size(); ++number) {
         for (int at = 1;; ++at) {
             scratch.become(before);
             auto journal = Journal::open(scratch.path(), kNarrow);
@@ -80,11 +79,11 @@ TEST_P(FaultyDisk, AFailedWorkLeavesTheOldStateAndSucceedsLater) {
         ASSERT_FALSE(HasFailure());
         before.become(scratch);
     }
-    // Every work is refused at least by its first write and its sync.
-    EXPECT_GE(refused_, static_cast<int>(2 * works().size()));
+    // Every action fails at least at its first write and its sync.
+    EXPECT_GE(refused_, static_cast<int>(2 * actions().size()));
 }
 
-TEST_P(FaultyDisk, AFailedStartLeavesNothingHalfAndSucceedsLater) {
+TEST_P(FaultyDisk, AFailedFirstOpenSucceedsLater) {
     int refused = 0;
     for (int at = 1;; ++at) {
         SCOPED_TRACE("operation " + std::to_string(at));
@@ -115,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
                     FaultCase{"IoErrorUntilHealed", Fault::io_error, true, Code::unavailable}),
     [](const auto& test) { return test.param.name; });
 
-// --- faults that it does not
+// --- faults that kill it
 
 struct DeathCase {
     std::string name;
@@ -131,9 +130,8 @@ protected:
         std::size_t acknowledged = 0;
         bool alive = false;
     };
-    /// All works in a child that dies at one operation: how many it said were done, and whether it
-    /// came to its end.
-    Outcome work_and_die(const Scratch& scratch, int at) {
+    /// Runs all actions in a child that dies at one operation.
+    Outcome run_and_die(const Scratch& scratch, int at) {
         int ends[2] = {-1, -1};
         if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
         const Fd reader{ends[0]};
@@ -141,7 +139,7 @@ protected:
         const pid_t child = ::fork();
         if (child == 0) {
             vfs_.arm({.fault = GetParam().fault, .at = at, .lost = GetParam().lost});
-            ::_exit(work_and_tell(scratch, writer.get()));
+            ::_exit(run_and_acknowledge(scratch, writer.get()));
         }
         writer.reset();
         Outcome outcome;
@@ -154,46 +152,46 @@ protected:
         return outcome;
     }
 
-    static int work_and_tell(const Scratch& scratch, int pipe) {
+    static int run_and_acknowledge(const Scratch& scratch, int pipe) {
         auto journal = Journal::open(scratch.path(), kNarrow);
         if (!journal) return 1;
-        for (const Work& work : works()) {
-            if (!work.act(*journal)) return 2;
+        for (const Action& action : actions()) {
+            if (!action.act(*journal)) return 2;
             if (::write(pipe, "x", 1) != 1) return 3;
         }
         return 0;
     }
 
-    /// Dies at one operation of all works on a copy of `before`; false where it did not die.
+    /// Dies at one operation on a copy of `before`, then reopens; false: it did not die.
     bool dies_and_recovers(const Scratch& before, int at) {
         SCOPED_TRACE("operation " + std::to_string(at));
         const Scratch scratch;
         scratch.become(before);
-        const Outcome outcome = work_and_die(scratch, at);
+        const Outcome outcome = run_and_die(scratch, at);
         auto journal = Journal::open(scratch.path(), kNarrow);
         EXPECT_TRUE(journal) << journal.error().what;
         if (!journal) return false;
-        const std::size_t next = std::min(outcome.acknowledged + 1, works().size());
+        const std::size_t next = std::min(outcome.acknowledged + 1, actions().size());
         EXPECT_THAT(content_of(*journal), AnyOf(contents_[outcome.acknowledged], contents_[next]));
         return !outcome.alive;
     }
 
     FaultVfs vfs_;
-    const std::vector<std::string> contents_ = contents_after_works();
+    const std::vector<std::string> contents_ = contents_after_actions();
 };
 
-TEST_P(Death, WhatWasAcknowledgedIsThereAndTheRestIsWholeOrNotAtAll) {
+TEST_P(Death, AcknowledgedActionsAreDurableAndTheNextIsAtomic) {
     const Scratch before;
     {
         ASSERT_TRUE(Journal::open(before.path(), kNarrow));
     }
     int deaths = 0;
     while (dies_and_recovers(before, deaths + 1) && !HasFailure()) ++deaths;
-    // Each work writes and syncs the log at least, and then the file.
-    EXPECT_GE(deaths, static_cast<int>(4 * works().size()));
+    // Each action writes and syncs at least the log and then the file.
+    EXPECT_GE(deaths, static_cast<int>(4 * actions().size()));
 }
 
-TEST_P(Death, AFirstStartThatIsCutOffIsAFirstStartAgain) {
+TEST_P(Death, AnInterruptedFirstOpenCanBeRepeated) {
     const Scratch nothing;
     for (int at = 1; at <= 5; ++at) EXPECT_TRUE(dies_and_recovers(nothing, at));
 }

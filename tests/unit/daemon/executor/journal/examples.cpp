@@ -40,31 +40,29 @@ std::string lines(const Result<Records>& records) {
     return text;
 }
 
-Work begin(const std::string& id) {
+Action begin(const std::string& id) {
     return {"begin " + id, [id](Journal& journal) { return journal.begin(plan_named(id), 2); }};
 }
 
-Work prepare(const std::string& id, std::uint32_t index, const std::string& target) {
+Action prepare(const std::string& id, std::uint32_t index, const std::string& target) {
     return {"prepare " + target,
             [=](Journal& journal) { return journal.prepared(id, index, entry_for(target)); }};
 }
 
-Work finish(const std::string& id, std::uint32_t index, StepState state) {
+Action finish(const std::string& id, std::uint32_t index, StepState state) {
     return {"finish " + id,
             [=](Journal& journal) { return journal.finished(id, index, state, "why"); }};
 }
 
-Work end(const std::string& id, PlanState state, const std::string& error) {
-    return {"end " + id, [=](Journal& journal) {
-                return journal.set_plan_state(id, state, state == PlanState::undone, error);
-            }};
+Action end(const std::string& id, PlanState state, const std::string& error) {
+    return {"end " + id, [=](Journal& journal) { return journal.end(id, state, error); }};
 }
 
-Work undo(std::int64_t sequence) {
-    return {"take back", [=](Journal& journal) { return journal.taken_back(sequence); }};
+Action undo(std::int64_t sequence) {
+    return {"undo", [=](Journal& journal) { return journal.undone(sequence); }};
 }
 
-Work audit(const std::string& detail) {
+Action audit(const std::string& detail) {
     return {"audit", [=](Journal& journal) { return journal.audit(990, 4711, "refused", detail); }};
 }
 
@@ -82,8 +80,8 @@ std::string content_of(Journal& journal) {
     return text + "running " + running->value_or(PlanRecord{}).id;
 }
 
-const std::vector<Work>& works() {
-    static const std::vector<Work> all{
+const std::vector<Action>& actions() {
+    static const std::vector<Action> all{
         begin("a"),
         prepare("a", 0, "net.ipv4.ip_forward"),
         finish("a", 0, StepState::done),
@@ -109,7 +107,7 @@ const std::vector<Work>& works() {
 }
 
 void commit_to_log_only(const Scratch& scratch, FaultVfs& vfs,
-                        const std::function<Result<>(Journal&)>& work) {
+                        const std::function<Result<>(Journal&)>& act) {
     const Scratch before;
     before.become(scratch);
     for (int at = 1;; ++at) {
@@ -118,7 +116,7 @@ void commit_to_log_only(const Scratch& scratch, FaultVfs& vfs,
         if (child == 0) {
             auto journal = Journal::open(scratch.path(), kNarrow);
             vfs.arm({.fault = FaultVfs::Fault::io_error, .at = at, .lasting = true});
-            ::_exit(journal && work(*journal) ? 0 : 1);
+            ::_exit(journal && act(*journal) ? 0 : 1);
         }
         int status = 0;
         ::waitpid(child, &status, 0);
@@ -126,16 +124,16 @@ void commit_to_log_only(const Scratch& scratch, FaultVfs& vfs,
     }
 }
 
-std::vector<std::string> contents_after_works() {
+std::vector<std::string> contents_after_actions() {
     const Scratch scratch;
     Journal journal = Journal::open(scratch.path(), kNarrow).value();
     std::vector<std::string> contents{content_of(journal)};
-    for (const Work& work : works()) {
-        const auto done = work.act(journal);
-        EXPECT_TRUE(done) << work.name << ": " << done.error().what;
+    for (const Action& action : actions()) {
+        const auto done = action.act(journal);
+        EXPECT_TRUE(done) << action.name << ": " << done.error().what;
         contents.push_back(content_of(journal));
         EXPECT_NE(contents.back(), contents[contents.size() - 2])
-            << work.name << " changed nothing";
+            << action.name << " changed nothing";
     }
     return contents;
 }

@@ -32,25 +32,26 @@ inline LedgerEntry entry_for(const std::string& target, const std::string& owner
             .pre_image = "before " + target};
 }
 
-/// Everything a journal can tell, but for times, which differ from run to run.
+/// All records of a journal as text, without times, which differ from run to run.
 std::string content_of(Journal& journal);
 
-/// Works of a journal one after the other, of every kind, with names for messages.
-struct Work {
+/// A change of a journal; the name is for messages.
+struct Action {
     std::string name;
     std::function<Result<>(Journal&)> act;
 };
-const std::vector<Work>& works();
+/// Changes of every kind, in an order that is valid.
+const std::vector<Action>& actions();
 
-/// What content_of() says after each number of works, from none to all.
-std::vector<std::string> contents_after_works();
+/// content_of() after each number of actions, from none to all.
+std::vector<std::string> contents_after_actions();
 
-/// Does a work in a process whose disk fails right after the commit, and which then dies: what it
-/// acknowledged is only in the log.
+/// Runs an action in a process whose disk fails right after the commit and which then exits: the
+/// change is in the log only.
 void commit_to_log_only(const Scratch& scratch, FaultVfs& vfs,
-                        const std::function<Result<>(Journal&)>& work);
+                        const std::function<Result<>(Journal&)>& act);
 
-/// The limits under which works() drop old plans, ids and audit records.
+/// Limits that make actions() drop old plans, ids and audit records.
 inline constexpr Journal::Limits kNarrow{.finished_plans = 2, .known_ids = 2, .audit_records = 3};
 
 }  // namespace kubexm::executor

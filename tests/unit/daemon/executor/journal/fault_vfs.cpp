@@ -19,15 +19,15 @@ namespace {
 
 using Fault = FaultVfs::Fault;
 
-/// How to make one write or truncation undone.
-using TakeBack = std::function<void()>;
+/// Undoes one write or truncation.
+using Undo = std::function<void()>;
 
 struct State {
     sqlite3_vfs* real = nullptr;
     sqlite3_vfs shim{};
     FaultVfs::Plan plan;
     int operations = 0;
-    std::map<std::string, std::vector<TakeBack>> unsynced;  // by file
+    std::map<std::string, std::vector<Undo>> unsynced;  // by file
 };
 
 State& state() {
@@ -35,10 +35,10 @@ State& state() {
     return only;
 }
 
-/// What SQLite sees as a file; the real one lies behind it in the same memory.
+/// SQLite's file object, followed by that of the real VFS in the same memory.
 struct File {
     sqlite3_file base;
-    const char* name;  // SQLite keeps it as long as the file is open
+    const char* name;  // valid as long as the file is open
 
     sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
     static File& of(sqlite3_file* file) { return *reinterpret_cast<File*>(file); }
@@ -47,11 +47,11 @@ struct File {
 void lose_unsynced() {
     for (auto& [name, changes] : state().unsynced) {
         if (!name.ends_with(state().plan.lost)) continue;
-        for (const TakeBack& undo : std::views::reverse(changes)) undo();
+        for (const Undo& undo : std::views::reverse(changes)) undo();
     }
 }
 
-/// The fault that hits the operation about to be done.
+/// The fault of the next operation.
 Fault next_operation() {
     State& s = state();
     ++s.operations;
@@ -80,7 +80,7 @@ std::vector<char> tail_of(sqlite3_file* real, sqlite3_int64 offset) {
     return bytes;
 }
 
-/// Simple and slow: the whole tail comes back, whatever the change was.
+/// Saves the whole tail of the file: simple and slow.
 void remember(File& file, sqlite3_int64 offset) {
     if (!remembers_unsynced() || file.name == nullptr) return;
     sqlite3_file* real = file.real();
@@ -177,7 +177,7 @@ int characteristics(sqlite3_file* base) {
     return real->pMethods->xDeviceCharacteristics(real);
 }
 
-// Version 1: without shared memory, which the journal must do without.
+// Version 1: no shared memory. The journal must not need it.
 constexpr sqlite3_io_methods kMethods{.iVersion = 1,
                                       .xClose = close,
                                       .xRead = read,
@@ -229,8 +229,6 @@ void FaultVfs::arm(const Plan& plan) {
 }
 
 void FaultVfs::disarm() { arm({}); }
-
-int FaultVfs::operations() const { return state().operations; }
 
 bool FaultVfs::was_hit() const {
     return state().plan.fault != Fault::none && state().operations >= state().plan.at;

@@ -16,16 +16,16 @@ using testing::SizeIs;
 
 constexpr Journal::Limits kLimits{.finished_plans = 50, .known_ids = 500, .audit_records = 400};
 
-/// One plan as the executor runs it: new objects, all of them given back at the end.
-void live_through(Journal& journal, int number) {
+/// One plan with a new object, which is undone at the end.
+void run_plan(Journal& journal, int number) {
     const std::string id = fmt::format("plan-{}", number);
     PlanRecord plan = plan_named(id, fmt::format("hash-{}", number));
     plan.document = std::string(static_cast<std::size_t>(1000 + number % 7 * 1000), 'd');
     ASSERT_OK(journal.begin(plan, 2));
     ASSERT_OK(journal.prepared(id, 0, entry_for(fmt::format("object-{}", number))));
     ASSERT_OK(journal.finished(id, 0, StepState::done, ""));
-    ASSERT_OK(journal.set_plan_state(id, PlanState::failed, false, "why"));
-    ASSERT_OK(journal.taken_back((*journal.ledger(""))[0].sequence));
+    ASSERT_OK(journal.end(id, PlanState::failed, "why"));
+    ASSERT_OK(journal.undone((*journal.ledger(""))[0].sequence));
     ASSERT_OK(journal.audit(0, 1, "plan failed", id));
 }
 
@@ -35,9 +35,9 @@ TEST(Growth, IsBoundedOverThousandsOfPlans) {
     auto journal = Journal::open(scratch.path(), kLimits);
     ASSERT_TRUE(journal) << journal.error().what;
     const auto size = [&] { return std::filesystem::file_size(scratch.file("journal.db")); };
-    for (int number = 0; number < 1000; ++number) live_through(*journal, number);
+    for (int number = 0; number < 1000; ++number) run_plan(*journal, number);
     const auto grown = size();
-    for (int number = 1000; number < 3000; ++number) live_through(*journal, number);
+    for (int number = 1000; number < 3000; ++number) run_plan(*journal, number);
     EXPECT_LE(size(), grown + grown / 20);
     EXPECT_EQ(std::filesystem::file_size(scratch.file("journal.db-wal")), 0U);
 
@@ -45,32 +45,17 @@ TEST(Growth, IsBoundedOverThousandsOfPlans) {
     EXPECT_THAT(*journal->history(10000), Each(Field(&PlanRecord::steps, SizeIs(2))));
     EXPECT_THAT(*journal->audit_trail(10000), SizeIs(kLimits.audit_records));
     ASSERT_OK(journal->verify());
-    // Dropped plans are remembered by their id, the oldest are forgotten.
+    // The ids of dropped plans stay known, up to the limit.
     EXPECT_EQ(journal->plan("plan-2700").error().code, Code::not_found);
     EXPECT_EQ(journal->begin(plan_named("plan-2700"), 1).error().code, Code::conflict);
     EXPECT_EQ(journal->begin(plan_named("plan-2451"), 1).error().code, Code::conflict);
     EXPECT_TRUE(journal->begin(plan_named("plan-2449"), 1));
-    // Failures are counted for as many hashes as there are plans.
+    // There are counts for as many hashes as finished plans.
     EXPECT_EQ(journal->failures("hash-2999", "why")->count, 1U);
     EXPECT_EQ(journal->failures("hash-2949", "why")->count, 0U);
 }
 
-TEST(Growth, ARunningPlanIsNeverDropped) {
-    const Scratch scratch;
-    auto journal = Journal::open(scratch.path(), {.finished_plans = 1});
-    ASSERT_TRUE(journal) << journal.error().what;
-    for (const char* id : {"p1", "p2"}) {
-        ASSERT_OK(journal->begin(plan_named(id), 1));
-        ASSERT_OK(journal->set_plan_state(id, PlanState::cancelled, false, ""));
-    }
-    // The oldest one left runs again while a newer one is finished.
-    ASSERT_OK(journal->set_plan_state("p2", PlanState::running, true, ""));
-    EXPECT_EQ(journal->running()->value_or(PlanRecord{}).id, "p2");
-    ASSERT_OK(journal->set_plan_state("p2", PlanState::undone, true, ""));
-    EXPECT_THAT(*journal->history(10), SizeIs(1));
-}
-
-TEST(Growth, TheFileGivesDeletedContentNoChanceToBeRead) {
+TEST(Growth, DeletedContentIsErasedFromTheFile) {
     const Scratch scratch;
     {
         auto journal = Journal::open(scratch.path(), {});
@@ -78,7 +63,7 @@ TEST(Growth, TheFileGivesDeletedContentNoChanceToBeRead) {
         ASSERT_OK(journal->begin(plan_named("p1"), 1));
         ASSERT_OK(journal->prepared("p1", 0, entry_for("a-very-special-object")));
         ASSERT_THAT(bytes_of(scratch.file("journal.db")), testing::HasSubstr("a-very-special"));
-        ASSERT_OK(journal->taken_back(1));
+        ASSERT_OK(journal->undone(1));
     }
     EXPECT_THAT(bytes_of(scratch.file("journal.db")),
                 testing::Not(testing::HasSubstr("a-very-special")));

@@ -14,8 +14,7 @@
 #include "examples.hpp"
 #include "scratch.hpp"
 
-// A file system of our own that is really full and really read-only: a tmpfs that only a child of
-// the test sees.
+// A tmpfs that is full or read-only, mounted in a child process.
 
 namespace kubexm::executor {
 namespace {
@@ -24,8 +23,8 @@ using testing::HasSubstr;
 
 constexpr int kNotAllowed = 77;
 
-/// A mount namespace, also for a user who is not root.
-bool leave_the_world() {
+/// A private mount namespace, also without root.
+bool enter_mount_namespace() {
     const uid_t uid = ::geteuid();
     const gid_t gid = ::getegid();
     if (::unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) != 0) return false;
@@ -37,11 +36,11 @@ bool leave_the_world() {
     return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
-/// Runs `work` in a child that sees a small file system in place of the directory.
+/// Runs `work` in a child that has a small file system mounted on the directory.
 void on_a_small_disk(const Scratch& scratch, const std::function<void()>& work) {
     const pid_t child = ::fork();
     if (child == 0) {
-        if (!leave_the_world() ||
+        if (!enter_mount_namespace() ||
             ::mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=1m") != 0) {
             ::_exit(kNotAllowed);
         }
@@ -51,9 +50,9 @@ void on_a_small_disk(const Scratch& scratch, const std::function<void()>& work) 
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == kNotAllowed) {
-        GTEST_SKIP() << "this system does not let us mount, not even for ourselves";
+        GTEST_SKIP() << "not permitted to mount";
     }
-    EXPECT_EQ(status, 0) << "the child has said above what is wrong";
+    EXPECT_EQ(status, 0) << "see the failures of the child above";
 }
 
 void fill_up(const std::string& path) {
@@ -62,7 +61,7 @@ void fill_up(const std::string& path) {
     while (::write(fd.get(), zeros.data(), zeros.size()) > 0) continue;
 }
 
-TEST(RealDisk, AFullOneLeavesTheOldStateAndHealsWhenThereIsRoom) {
+TEST(RealDisk, WhenFullTheOldStateStays) {
     const Scratch scratch;
     on_a_small_disk(scratch, [&] {
         auto journal = Journal::open(scratch.path(), {});
@@ -79,9 +78,9 @@ TEST(RealDisk, AFullOneLeavesTheOldStateAndHealsWhenThereIsRoom) {
         EXPECT_EQ(refused.error().code, Code::exhausted) << refused.error().what;
         EXPECT_THAT(refused.error().what, HasSubstr(scratch.file("journal.db")));
         EXPECT_EQ(content_of(*journal), before);
-        const auto not_kept = vault->keep(plan.document, sha256(plan.document));
-        ASSERT_FALSE(not_kept);
-        EXPECT_EQ(not_kept.error().code, Code::exhausted) << not_kept.error().what;
+        const auto not_stored = vault->store(plan.document, sha256(plan.document));
+        ASSERT_FALSE(not_stored);
+        EXPECT_EQ(not_stored.error().code, Code::exhausted) << not_stored.error().what;
         EXPECT_TRUE(std::filesystem::is_empty(scratch.file("vault")));
 
         journal = fail(Code::internal, "closed");
@@ -92,11 +91,11 @@ TEST(RealDisk, AFullOneLeavesTheOldStateAndHealsWhenThereIsRoom) {
         std::filesystem::remove(scratch.file("filler"));
         EXPECT_TRUE(journal->begin(plan, 1));
         EXPECT_TRUE(journal->verify());
-        EXPECT_TRUE(vault->keep(plan.document, sha256(plan.document)));
+        EXPECT_TRUE(vault->store(plan.document, sha256(plan.document)));
     });
 }
 
-TEST(RealDisk, AReadOnlyOneIsDeniedAndHealsWhenItIsNot) {
+TEST(RealDisk, WhenReadOnlyOpenIsDenied) {
     const Scratch scratch;
     on_a_small_disk(scratch, [&] {
         {
@@ -111,10 +110,10 @@ TEST(RealDisk, AReadOnlyOneIsDeniedAndHealsWhenItIsNot) {
         ASSERT_FALSE(journal);
         EXPECT_EQ(journal.error().code, Code::denied) << journal.error().what;
         EXPECT_THAT(journal.error().what, HasSubstr(scratch.path()));
-        EXPECT_EQ(vault->keep("x", sha256("x")).error().code, Code::denied);
+        EXPECT_EQ(vault->store("x", sha256("x")).error().code, Code::denied);
         ASSERT_EQ(remount(0), 0);
         EXPECT_TRUE(Journal::open(scratch.path(), {}));
-        EXPECT_TRUE(vault->keep("x", sha256("x")));
+        EXPECT_TRUE(vault->store("x", sha256("x")));
     });
 }
 

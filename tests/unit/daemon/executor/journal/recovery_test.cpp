@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "daemon/executor/journal/journal.hpp"
+#include "daemon/executor/journal/quarantine.hpp"
 #include "examples.hpp"
 #include "fault_vfs.hpp"
 #include "scratch.hpp"
@@ -25,14 +26,14 @@ using testing::SizeIs;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kEntries = 200;
 
-/// A ledger of several pages, a finished plan, a forgotten one and one that runs.
+/// A ledger of several pages, and a dropped, a finished and a running plan.
 void fill(const Scratch& scratch) {
     auto journal = Journal::open(scratch.path(), {.finished_plans = 1});
     ASSERT_TRUE(journal) << journal.error().what;
-    ASSERT_OK(journal->begin(plan_named("forgotten"), 1));
-    ASSERT_OK(journal->set_plan_state("forgotten", PlanState::done, false, ""));
+    ASSERT_OK(journal->begin(plan_named("dropped"), 1));
+    ASSERT_OK(journal->end("dropped", PlanState::done, ""));
     ASSERT_OK(journal->begin(plan_named("finished"), 1));
-    ASSERT_OK(journal->set_plan_state("finished", PlanState::done, false, ""));
+    ASSERT_OK(journal->end("finished", PlanState::done, ""));
     ASSERT_OK(journal->begin(plan_named("running"), kEntries));
     for (std::uint32_t i = 0; i < kEntries; ++i) {
         ASSERT_OK(journal->prepared("running", i, entry_for(fmt::format("object-{}", i))));
@@ -55,11 +56,11 @@ std::vector<std::string> all_targets() {
     return names;
 }
 
-class SalvageTest : public testing::Test {
+class RecoveryTest : public testing::Test {
 protected:
     void SetUp() override { fill(scratch_); }
 
-    /// Damages the first value that is written so, which open() then finds.
+    /// Damages the first occurrence of a value; open() then fails.
     void damage(const std::string& value) {
         std::string bytes = bytes_of(scratch_.file("journal.db"));
         const std::size_t offset = bytes.find(value);
@@ -71,17 +72,21 @@ protected:
         ASSERT_EQ(journal.error().code, Code::corrupt);
     }
 
+    std::optional<std::string> waiting() const {
+        return journal::waiting_file(*StateDirectory::open(scratch_.path())).value();
+    }
+
     FaultVfs vfs_;
     const Scratch scratch_;
 };
 
-TEST_F(SalvageTest, NothingIsOpenedUntilSomebodyDecided) {
+TEST_F(RecoveryTest, AQuarantinedJournalIsNotOpenedBeforeADecision) {
     damage("before object-77");
-    EXPECT_EQ(*awaiting_decision(scratch_.path()), std::nullopt);
+    EXPECT_EQ(waiting(), std::nullopt);
     const std::string damaged = bytes_of(scratch_.file("journal.db"));
     ASSERT_EQ(*quarantine(scratch_.path()), "journal.db.corrupt-1");
     EXPECT_EQ(bytes_of(scratch_.file("journal.db.corrupt-1")), damaged);
-    EXPECT_EQ(*awaiting_decision(scratch_.path()), "journal.db.corrupt-1");
+    EXPECT_EQ(waiting(), "journal.db.corrupt-1");
     for (int tries = 0; tries < 2; ++tries) {
         const auto journal = Journal::open(scratch_.path(), {});
         ASSERT_FALSE(journal);
@@ -91,7 +96,7 @@ TEST_F(SalvageTest, NothingIsOpenedUntilSomebodyDecided) {
     }
 }
 
-TEST_F(SalvageTest, EveryDamagedJournalIsKept) {
+TEST_F(RecoveryTest, EveryDamagedJournalIsKept) {
     for (const char* name : {"journal.db.corrupt-1", "journal.db.corrupt-2"}) {
         EXPECT_EQ(*quarantine(scratch_.path()), name);
         ASSERT_OK(discard(scratch_.path(), 0, 1));
@@ -102,7 +107,7 @@ TEST_F(SalvageTest, EveryDamagedJournalIsKept) {
     EXPECT_EQ(recover(scratch_.path(), "journal.db").error().code, Code::not_found);
 }
 
-TEST_F(SalvageTest, ShowsEverythingButWhatIsDamaged) {
+TEST_F(RecoveryTest, ReadsEverythingButTheDamagedRecord) {
     damage("before object-77");
     ASSERT_TRUE(quarantine(scratch_.path()));
     const std::string damaged = bytes_of(scratch_.file("journal.db.corrupt-1"));
@@ -119,7 +124,7 @@ TEST_F(SalvageTest, ShowsEverythingButWhatIsDamaged) {
     EXPECT_FALSE(scratch_.has("journal.db.recover"));
 }
 
-TEST_F(SalvageTest, SaysNothingIsDamagedWhereNothingIs) {
+TEST_F(RecoveryTest, ReportsNoDamageInAnIntactFile) {
     ASSERT_TRUE(quarantine(scratch_.path()));
     const auto found = recover(scratch_.path(), "");
     ASSERT_TRUE(found) << found.error().what;
@@ -127,7 +132,7 @@ TEST_F(SalvageTest, SaysNothingIsDamagedWhereNothingIs) {
     EXPECT_THAT(found->damage, IsEmpty());
 }
 
-TEST_F(SalvageTest, ALostPageTakesOnlyWhatWasOnIt) {
+TEST_F(RecoveryTest, ALostPageLosesOnlyItsOwnRecords) {
     ASSERT_TRUE(quarantine(scratch_.path()));
     const std::string good = bytes_of(scratch_.file("journal.db.corrupt-1"));
     const auto expected = all_targets();
@@ -151,12 +156,12 @@ TEST_F(SalvageTest, ALostPageTakesOnlyWhatWasOnIt) {
     EXPECT_EQ(roots, 1);
 }
 
-/// The page on which a value begins.
+/// The offset of the page that contains a value.
 std::size_t page_of(const std::string& bytes, const std::string& value) {
     return bytes.find(value) / kPage * kPage;
 }
 
-TEST_F(SalvageTest, WhatLiesBetweenTwoLostPagesIsFound) {
+TEST_F(RecoveryTest, RecordsBetweenTwoLostPagesAreFound) {
     ASSERT_TRUE(quarantine(scratch_.path()));
     std::string bytes = bytes_of(scratch_.file("journal.db.corrupt-1"));
     const std::size_t first = page_of(bytes, "before object-30");
@@ -174,12 +179,12 @@ TEST_F(SalvageTest, WhatLiesBetweenTwoLostPagesIsFound) {
     EXPECT_GE(left.size() + 60, kEntries);
 }
 
-TEST_F(SalvageTest, APageThatFellBackInTimeDoesNotBringAnObjectTwice) {
+TEST_F(RecoveryTest, APageWithOlderContentDoesNotDuplicateAnObject) {
     const std::string old = bytes_of(scratch_.file("journal.db"));
     {
         auto journal = Journal::open(scratch_.path(), {});
         ASSERT_TRUE(journal);
-        ASSERT_OK(journal->taken_back(31));
+        ASSERT_OK(journal->undone(31));
         LedgerEntry again = entry_for("object-30");
         again.pre_image = "later";
         ASSERT_OK(journal->prepared("running", 30, again));
@@ -191,13 +196,13 @@ TEST_F(SalvageTest, APageThatFellBackInTimeDoesNotBringAnObjectTwice) {
     ASSERT_TRUE(quarantine(scratch_.path()));
     const auto restored = restore(scratch_.path(), 0, 1);
     ASSERT_TRUE(restored) << restored.error().what;
-    // Of the two the first: its pre-image is from before us.
+    // The first of the two is used: its pre-image is the older one.
     EXPECT_EQ(targets(restored->ledger), all_targets());
 }
 
-TEST_F(SalvageTest, ReadsAlsoWhatIsOnlyInTheLog) {
+TEST_F(RecoveryTest, ReadsRecordsThatAreOnlyInTheLog) {
     commit_to_log_only(scratch_, vfs_, [](Journal& journal) {
-        return journal.set_plan_state("running", PlanState::done, false, "");
+        return journal.end("running", PlanState::done, "");
     });
     ASSERT_GT(std::filesystem::file_size(scratch_.file("journal.db-wal")), kPage);
     ASSERT_TRUE(quarantine(scratch_.path()));
@@ -210,7 +215,7 @@ TEST_F(SalvageTest, ReadsAlsoWhatIsOnlyInTheLog) {
 
 // --- decisions
 
-TEST_F(SalvageTest, RestoreGoesOnWithWhatCouldBeRead) {
+TEST_F(RecoveryTest, RestoreUsesTheReadableRecords) {
     damage("before object-77");
     ASSERT_TRUE(quarantine(scratch_.path()));
     const std::string damaged = bytes_of(scratch_.file("journal.db.corrupt-1"));
@@ -218,7 +223,7 @@ TEST_F(SalvageTest, RestoreGoesOnWithWhatCouldBeRead) {
     ASSERT_TRUE(restored) << restored.error().what;
     EXPECT_THAT(restored->ledger, SizeIs(kEntries - 1));
     EXPECT_EQ(bytes_of(scratch_.file("journal.db.corrupt-1")), damaged);
-    EXPECT_EQ(*awaiting_decision(scratch_.path()), std::nullopt);
+    EXPECT_EQ(waiting(), std::nullopt);
 
     auto journal = Journal::open(scratch_.path(), {});
     ASSERT_TRUE(journal) << journal.error().what;
@@ -228,17 +233,17 @@ TEST_F(SalvageTest, RestoreGoesOnWithWhatCouldBeRead) {
     EXPECT_EQ(interrupted->state, PlanState::failed);
     EXPECT_THAT(interrupted->last_error, HasSubstr("the journal was damaged"));
     EXPECT_THAT(interrupted->steps, SizeIs(kEntries));
-    for (const char* id : {"running", "finished", "forgotten"}) {
+    for (const char* id : {"running", "finished", "dropped"}) {
         EXPECT_EQ(journal->begin(plan_named(id), 1).error().code, Code::conflict) << id;
     }
     const auto trail = journal->audit_trail(10);
     ASSERT_THAT(*trail, SizeIs(1));
     EXPECT_EQ(trail->front().event, "journal restored");
     EXPECT_EQ(trail->front().pid, 4711);
-    EXPECT_THAT(trail->front().detail, HasSubstr("journal.db.corrupt-1: 199 entries"));
+    EXPECT_THAT(trail->front().detail, HasSubstr("journal.db.corrupt-1: 199 ledger entries"));
 }
 
-TEST_F(SalvageTest, DiscardBeginsAnewAndKeepsTheFile) {
+TEST_F(RecoveryTest, DiscardStartsEmptyAndKeepsTheFile) {
     damage("before object-77");
     ASSERT_TRUE(quarantine(scratch_.path()));
     ASSERT_OK(discard(scratch_.path(), 1000, 4711));
@@ -250,7 +255,7 @@ TEST_F(SalvageTest, DiscardBeginsAnewAndKeepsTheFile) {
     EXPECT_THAT(*journal->audit_trail(10), ElementsAre(Field(&AuditRecord::uid, 1000U)));
 }
 
-TEST_F(SalvageTest, ThereIsNothingToDecideAboutAGoodJournal) {
+TEST_F(RecoveryTest, AnIntactJournalNeedsNoDecision) {
     EXPECT_EQ(restore(scratch_.path(), 0, 1).error().code, Code::not_found);
     EXPECT_EQ(discard(scratch_.path(), 0, 1).error().code, Code::not_found);
     EXPECT_EQ(recover(scratch_.path(), "").error().code, Code::not_found);
@@ -258,7 +263,7 @@ TEST_F(SalvageTest, ThereIsNothingToDecideAboutAGoodJournal) {
     EXPECT_EQ(quarantine(empty.path()).error().code, Code::not_found);
 }
 
-TEST_F(SalvageTest, AJournalInUseIsLeftAlone) {
+TEST_F(RecoveryTest, AJournalInUseIsNotQuarantined) {
     auto journal = Journal::open(scratch_.path(), {});
     ASSERT_TRUE(journal);
     EXPECT_EQ(quarantine(scratch_.path()).error().code, Code::conflict);
@@ -266,7 +271,7 @@ TEST_F(SalvageTest, AJournalInUseIsLeftAlone) {
     EXPECT_TRUE(journal->verify());
 }
 
-TEST_F(SalvageTest, ARestoreOnAFullDiskCanBeTriedAgain) {
+TEST_F(RecoveryTest, ARestoreOnAFullDiskCanBeRetried) {
     ASSERT_TRUE(quarantine(scratch_.path()));
     const Scratch before;
     before.become(scratch_);
@@ -280,7 +285,7 @@ TEST_F(SalvageTest, ARestoreOnAFullDiskCanBeTriedAgain) {
         vfs_.disarm();
         if (!restored) {
             EXPECT_EQ(restored.error().code, Code::exhausted) << restored.error().what;
-            EXPECT_EQ(*awaiting_decision(scratch_.path()), "journal.db.corrupt-1");
+            EXPECT_EQ(waiting(), "journal.db.corrupt-1");
             ++refused;
             restored = restore(scratch_.path(), 0, 1);
         }
@@ -291,19 +296,19 @@ TEST_F(SalvageTest, ARestoreOnAFullDiskCanBeTriedAgain) {
     EXPECT_GE(refused, 10);
 }
 
-// --- dying while it happens
+// --- crashes
 
-TEST_F(SalvageTest, ALogIsNeitherLostNorGivenToTheNextJournal) {
+TEST_F(RecoveryTest, ALogStaysWithItsJournal) {
     commit_to_log_only(scratch_, vfs_, [](Journal& journal) {
-        return journal.set_plan_state("running", PlanState::done, false, "");
+        return journal.end("running", PlanState::done, "");
     });
     const Scratch before;
     before.become(scratch_);
-    for (const char* point : {"journal.set-aside.before", "journal.set-aside.after"}) {
+    for (const char* point : {"journal.quarantine.before", "journal.quarantine.after"}) {
         SCOPED_TRACE(point);
         scratch_.become(before);
         ASSERT_TRUE(crash::dies_at({point}, [&] { std::ignore = quarantine(scratch_.path()); }));
-        ASSERT_TRUE(scratch_.has("journal.db-wal")) << "it died too late to prove anything";
+        ASSERT_TRUE(scratch_.has("journal.db-wal")) << "crashed too late";
         if (scratch_.has("journal.db")) ASSERT_OK(quarantine(scratch_.path()));
         ASSERT_OK(discard(scratch_.path(), 0, 1));
         auto journal = Journal::open(scratch_.path(), {});
@@ -316,7 +321,7 @@ TEST_F(SalvageTest, ALogIsNeitherLostNorGivenToTheNextJournal) {
     }
 }
 
-TEST_F(SalvageTest, ASetAsideOrARestoreThatIsCutOffCanBeDoneAgain) {
+TEST_F(RecoveryTest, AnInterruptedQuarantineOrRestoreCanBeRepeated) {
     Scratch before;
     before.become(scratch_);
     const auto decide = [&] {
@@ -324,8 +329,8 @@ TEST_F(SalvageTest, ASetAsideOrARestoreThatIsCutOffCanBeDoneAgain) {
         std::ignore = restore(scratch_.path(), 0, 1);
     };
     const auto points = crash::crash_points_of(decide);
-    ASSERT_THAT(points, testing::IsSupersetOf({crash::CrashPoint{"journal.set-aside.before"},
-                                               crash::CrashPoint{"journal.set-aside.after"},
+    ASSERT_THAT(points, testing::IsSupersetOf({crash::CrashPoint{"journal.quarantine.before"},
+                                               crash::CrashPoint{"journal.quarantine.after"},
                                                crash::CrashPoint{"journal.commit.before"},
                                                crash::CrashPoint{"journal.create.before"},
                                                crash::CrashPoint{"journal.create.after"}}));
@@ -333,7 +338,7 @@ TEST_F(SalvageTest, ASetAsideOrARestoreThatIsCutOffCanBeDoneAgain) {
         SCOPED_TRACE(testing::PrintToString(point));
         scratch_.become(before);
         ASSERT_TRUE(crash::dies_at(point, decide));
-        if (!*awaiting_decision(scratch_.path())) std::ignore = quarantine(scratch_.path());
+        if (!waiting()) std::ignore = quarantine(scratch_.path());
         const auto restored = restore(scratch_.path(), 0, 1);
         ASSERT_TRUE(restored) << restored.error().what;
         EXPECT_EQ(targets(restored->ledger), all_targets());

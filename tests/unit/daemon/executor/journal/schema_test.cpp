@@ -14,14 +14,14 @@ namespace {
 
 using testing::HasSubstr;
 
-// Three versions as a later program would know them.
+// Three versions, as a later program would have.
 constexpr std::array<const char*, 3> kVersions{
     "CREATE TABLE t(a INTEGER NOT NULL) STRICT", "ALTER TABLE t ADD COLUMN b TEXT",
     "CREATE INDEX i ON t(b); UPDATE t SET b = 'from ' || a"};
 
 Migrations versions(std::size_t count) { return Migrations(kVersions).first(count); }
 
-TEST(Schema, AnOldDatabaseIsBroughtToTheNewestVersionWithItsContent) {
+TEST(Schema, AnOldDatabaseIsMigratedWithItsContent) {
     auto database = sqlite::Database::open(":memory:");
     ASSERT_TRUE(database);
     ASSERT_TRUE(migrate(*database, 0, versions(1)));
@@ -34,7 +34,7 @@ TEST(Schema, AnOldDatabaseIsBroughtToTheNewestVersionWithItsContent) {
     EXPECT_EQ(*database->text("SELECT b FROM t"), "from 7");
 }
 
-TEST(Schema, ANewerDatabaseIsRefusedAndNotCalledDamaged) {
+TEST(Schema, ANewerDatabaseIsInvalidNotCorrupt) {
     auto database = sqlite::Database::open(":memory:");
     ASSERT_TRUE(database);
     ASSERT_TRUE(migrate(*database, 0, versions(3)));
@@ -42,10 +42,10 @@ TEST(Schema, ANewerDatabaseIsRefusedAndNotCalledDamaged) {
     ASSERT_FALSE(version);
     EXPECT_EQ(version.error().code, Code::invalid);
     EXPECT_THAT(version.error().what,
-                HasSubstr("newer kubexm-executor (schema 3, this one knows up to 2)"));
+                HasSubstr("newer kubexm-executor (expected schema 2 at most, found 3)"));
 }
 
-TEST(Schema, AJournalOfANewerProgramIsRefusedAndLeftAlone) {
+TEST(Schema, AJournalOfANewerProgramIsNotChanged) {
     const Scratch scratch;
     {
         ASSERT_TRUE(Journal::open(scratch.path(), {}));

@@ -8,7 +8,7 @@
 
 namespace kubexm::executor {
 
-/// A directory that is gone after the test.
+/// A temporary directory.
 class Scratch {
 public:
     Scratch() {
@@ -23,7 +23,7 @@ public:
     std::string file(const std::string& name) const { return path_ + "/" + name; }
     bool has(const std::string& name) const { return std::filesystem::exists(file(name)); }
 
-    /// Everything that is in the other one, and nothing else.
+    /// Replaces the content with that of the other directory.
     void become(const Scratch& other) const {
         for (const auto& entry : std::filesystem::directory_iterator(path_)) {
             std::filesystem::remove_all(entry);

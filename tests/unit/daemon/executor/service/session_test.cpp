@@ -27,7 +27,7 @@ struct Ends {
     Fd theirs;
 };
 
-TEST(Session, RefusesWhereTheAnswerIsTooLargeAndAnswersOn) {
+TEST(Session, RefusesAnOversizedReplyAndContinues) {
     Loop loop = make_loop();
     Ends ends;
     Session session(loop, wire::Channel(std::move(ends.ours)), {}, 1);
@@ -42,7 +42,7 @@ TEST(Session, RefusesWhereTheAnswerIsTooLargeAndAnswersOn) {
     ASSERT_TRUE(first);
     const auto& refused = std::get<wire::Refused>(*first);
     EXPECT_EQ(refused.code, "exhausted");
-    EXPECT_THAT(refused.what, HasSubstr("at most 196608 can be sent"));
+    EXPECT_THAT(refused.what, HasSubstr("at most 196608 bytes"));
     const auto second = wire::unpack_reply(must(client.receive(soon())).text);
     EXPECT_TRUE(second && std::holds_alternative<wire::End>(*second));
 }

@@ -27,7 +27,7 @@ protected:
     }
     ComponentVersion version(const std::string& name) {
         const std::string binary = "binary of " + name;
-        EXPECT_TRUE(vault_.keep(binary, sha256(binary)));
+        EXPECT_TRUE(vault_.store(binary, sha256(binary)));
         return {"kubelet", name, {{"bin/kubelet", sha256(binary), {0755}}}};
     }
     void put_into_use(const ComponentVersion& step) {

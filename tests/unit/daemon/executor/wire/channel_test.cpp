@@ -34,7 +34,7 @@ long open_descriptors() {
     return std::distance(begin(list), end(list));
 }
 
-TEST(Channel, CarriesFramesWholeAndInOrder) {
+TEST(Channel, TransfersFramesWholeAndInOrder) {
     Pair pair;
     const std::string large(kMaxFrame, 'x');
     std::jthread sender([&] {
@@ -45,7 +45,7 @@ TEST(Channel, CarriesFramesWholeAndInOrder) {
     EXPECT_EQ(pair.right.receive(soon())->text, large);
 }
 
-TEST(Channel, CarriesDescriptors) {
+TEST(Channel, TransfersDescriptors) {
     Pair pair;
     int pipe_ends[2];
     ASSERT_EQ(::pipe2(pipe_ends, O_CLOEXEC), 0);
@@ -63,14 +63,14 @@ TEST(Channel, CarriesDescriptors) {
     EXPECT_EQ(std::string_view(bytes, 6), "secret");
 }
 
-TEST(Channel, DescriptorsOfARefusedFrameAreClosed) {
+TEST(Channel, DescriptorsOfARejectedFrameAreClosed) {
     Pair pair;
     const long before = open_descriptors();
     const Fd null{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
     const int passed[] = {null.get(), null.get(), null.get()};
     std::string oversized(kMaxFrame + 100, 'x');
     iovec bytes{oversized.data(), oversized.size()};
-    // A hostile sender: our own send() refuses this.
+    // A hostile sender: send() rejects this frame.
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(passed))] = {};
     msghdr header{};
     header.msg_iov = &bytes;
@@ -89,7 +89,7 @@ TEST(Channel, DescriptorsOfARefusedFrameAreClosed) {
     EXPECT_EQ(open_descriptors(), before + 1);
 }
 
-TEST(Channel, RefusesToSendWhatTheOtherSideWouldRefuse) {
+TEST(Channel, DoesNotSendAnOversizedFrame) {
     Pair pair;
     EXPECT_EQ(pair.left.send(std::string(kMaxFrame + 1, 'x'), {}, soon()).error().code,
               Code::invalid);
@@ -97,14 +97,14 @@ TEST(Channel, RefusesToSendWhatTheOtherSideWouldRefuse) {
     EXPECT_EQ(pair.left.send("x", many, soon()).error().code, Code::invalid);
 }
 
-TEST(Channel, SaysWhenTheOtherSideIsGone) {
+TEST(Channel, AClosedPeerIsUnavailable) {
     Pair pair;
     pair.left = Channel(Fd{});
     EXPECT_EQ(pair.right.receive(soon()).error().code, Code::unavailable);
     EXPECT_EQ(pair.right.send("x", {}, soon()).error().code, Code::unavailable);
 }
 
-TEST(Channel, WhatWasSentBeforeTheOtherSideLeftIsReceived) {
+TEST(Channel, FramesSentBeforeTheCloseAreReceived) {
     Pair pair;
     ASSERT_TRUE(pair.right.send("never read", {}, soon()));
     ASSERT_TRUE(pair.left.send("last words", {}, soon()));
@@ -115,13 +115,13 @@ TEST(Channel, WhatWasSentBeforeTheOtherSideLeftIsReceived) {
     EXPECT_EQ(pair.right.receive(soon()).error().code, Code::unavailable);
 }
 
-TEST(Channel, ADeadlineEndsAWait) {
+TEST(Channel, TheDeadlineEndsAWait) {
     Pair pair;
     EXPECT_EQ(pair.right.receive(std::chrono::steady_clock::now() + 20ms).error().code,
               Code::timeout);
 }
 
-TEST(Channel, KnowsThePeerFromTheKernel) {
+TEST(Channel, PeerHasTheKernelsCredentials) {
     Pair pair;
     auto peer = pair.right.peer();
     ASSERT_TRUE(peer);
@@ -129,12 +129,12 @@ TEST(Channel, KnowsThePeerFromTheKernel) {
     EXPECT_EQ(peer->pid, ::getpid());
 }
 
-TEST(Channel, NamesTheSocketThatNobodyListensOn) {
+TEST(Channel, ConnectErrorsNameTheSocket) {
     auto refused = Channel::connect("/nonexistent/executor.sock");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::not_found);
     EXPECT_THAT(refused.error().what, testing::HasSubstr("/nonexistent/executor.sock"));
-    EXPECT_EQ(Channel::connect(std::string(200, 'x')).error().code, Code::invalid);
+    EXPECT_EQ(Channel::connect("/" + std::string(200, 'x')).error().code, Code::invalid);
 }
 
 }  // namespace

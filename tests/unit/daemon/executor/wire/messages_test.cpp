@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 const model::Plan kPlan{"plan-1", "owner-1", {model::Sysctl{"net.ipv4.ip_forward", "1"}}};
 
-TEST(Messages, APlanTravelsWhole) {
+TEST(Messages, APlanSurvivesARoundTrip) {
     auto request = unpack_request(pack(Request{Apply{kPlan, {std::string(64, 'a')}, true}}));
     ASSERT_TRUE(request) << request.error().what;
     const auto& apply = std::get<Apply>(*request);
@@ -21,7 +21,7 @@ TEST(Messages, APlanTravelsWhole) {
     EXPECT_TRUE(apply.replace);
 }
 
-TEST(Messages, EveryReplyTravels) {
+TEST(Messages, EveryReplySurvivesARoundTrip) {
     const Reply replies[] = {
         Hello{kProtocol, "kubexm-executor 0.1.0"},
         Refused{"denied", "sysctl kernel.core_pattern is not allowed"},
@@ -30,6 +30,8 @@ TEST(Messages, EveryReplyTravels) {
         StepEvent{"plan-1", 3, "failed", "write /etc/hosts", "disk full", "1 of 2"},
         PlanSummary{"plan-1", "h", "o", "done", "", 1, 2},
         Observation{{{"kubelet.service", "active", "enabled"}}, {"o"}, ""},
+        JournalEntry{"o", "write /etc/hosts"},
+        JournalState{"journal.db.corrupt-1", 1, 2, {"page 3"}},
         End{}};
     for (const Reply& reply : replies) {
         auto again = unpack_reply(pack(reply));
@@ -45,13 +47,13 @@ TEST(Messages, AReplyIsNotARequest) {
     EXPECT_THAT(refused.error().what, HasSubstr("request.type: accepted is not known"));
 }
 
-TEST(Messages, TextThatIsNotUnicodeDoesNotLoseTheReply) {
+TEST(Messages, InvalidUtf8DoesNotLoseTheReply) {
     auto reply = unpack_reply(pack(Reply{Refused{"invalid", "path \xff\xfe"}}));
     ASSERT_TRUE(reply);
     EXPECT_THAT(std::get<Refused>(*reply).what, testing::StartsWith("path "));
 }
 
-TEST(Messages, GarbageIsRefusedWithAReason) {
+TEST(Messages, InvalidRequestsAreRejectedWithAReason) {
     for (const char* frame : {"", "{", "[]", "{}", R"({"type":7})", R"({"type":"apply"})",
                               R"({"type":"hello","protocol":1})",
                               R"({"type":"hello","protocol":4294967296,"program":"x"})",
