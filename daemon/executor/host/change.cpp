@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/attributes.hpp"

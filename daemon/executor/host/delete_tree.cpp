@@ -1,5 +1,7 @@
 // Removal of a directory with everything below it.
 
+#include <utility>
+
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/durable.hpp"
 #include "daemon/executor/host/files.hpp"

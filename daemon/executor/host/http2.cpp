@@ -140,9 +140,10 @@ Result<> receive(nghttp2_session* session, Exchange& exchange) {
     std::array<std::uint8_t, std::size_t{16} << 10U> chunk{};
     const ssize_t size = ::recv(exchange.stream.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (size < 0 && errno == EAGAIN) return {};
-    if (size <= 0)
+    if (size <= 0) {
         return fail(Code::unavailable,
                     "the server closed the connection before the end of its answer");
+    }
     const auto count = static_cast<std::size_t>(size);
     exchange.bytes += count;
     if (exchange.bytes > kMaxBytes) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <utility>
 
 #include "daemon/base/digest.hpp"
 #include "daemon/base/try.hpp"

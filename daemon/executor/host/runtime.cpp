@@ -61,8 +61,9 @@ Result<std::vector<std::string>> pods_in(std::string_view response) {
     for (const std::string_view item : *items) {
         auto id = protobuf::last_field(item, kId);
         if (!id) return during("pod in a ListPodSandbox response", id.error());
-        if (!is_id(*id))
+        if (!is_id(*id)) {
             return fail(Code::invalid, "pod id: expected at most 128 letters and digits");
+        }
         ids.emplace_back(*id);
     }
     std::ranges::sort(ids);

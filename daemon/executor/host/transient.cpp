@@ -118,8 +118,9 @@ Result<std::string> Run::stop() {
 }
 
 Result<std::int32_t> Run::outcome(const std::string& job_result) {
-    if (job_result == "canceled")
+    if (job_result == "canceled") {
         return fail(Code::cancelled, "the unit of the command was stopped");
+    }
     const auto ended = TRY(properties_of_unit(manager_, command_.unit, grace()));
     const bool exited = ended.result == "success" || ended.result == "exit-code";
     if (exited && ended.main_code == CLD_EXITED) return ended.main_status;

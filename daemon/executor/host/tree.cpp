@@ -62,9 +62,7 @@ Result<> TreeWalk::run(const Place& place) {
     if (!identity) return from_errno("identify", directory_path(), identity.error());
     frames_.push_back({.fd = std::move(parent), .identity = *identity});
     TRY(visit_child(place.leaf));
-    while (frames_.size() > 1 || !frames_.back().pending.empty()) {
-        TRY(next());
-    }
+    while (frames_.size() > 1 || !frames_.back().pending.empty()) TRY(next());
     return {};
 }
 
