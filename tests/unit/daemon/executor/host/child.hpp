@@ -30,17 +30,23 @@ inline bool passes_in_child(const std::function<void()>& part) {
     return status == 0;
 }
 
-/// Enters a new mount namespace; an unprivileged process enters a user namespace first.
-inline bool enter_own_mounts() {
+/// Enters a new namespace, such as CLONE_NEWNS; an unprivileged process enters a user namespace
+/// first.
+inline bool enter_namespace(int kind) {
     const uid_t uid = ::geteuid();
     const gid_t gid = ::getegid();
-    if (::unshare(CLONE_NEWNS | (uid == 0 ? 0 : CLONE_NEWUSER)) != 0) return false;
+    if (::unshare(kind | (uid == 0 ? 0 : CLONE_NEWUSER)) != 0) return false;
     if (uid != 0) {
         std::ofstream("/proc/self/setgroups") << "deny";
         std::ofstream("/proc/self/uid_map") << "0 " << uid << " 1";
         std::ofstream("/proc/self/gid_map") << "0 " << gid << " 1";
     }
-    return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    return true;
+}
+
+inline bool enter_own_mounts() {
+    return enter_namespace(CLONE_NEWNS) &&
+           ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
 /// For tests with many files: on a tmpfs, to spare the disk.
