@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/place.hpp"
 
 namespace kubexm::executor {
@@ -22,14 +23,14 @@ using Xattrs = std::map<std::string, std::string>;
 
 constexpr std::uint32_t kModeBits = 07777;
 
-/// What goes away unless it is wanted. The labels of security modules are not ours: policy puts
-/// them on every new object, and a file without one may be unreadable.
-bool managed(std::string_view name) {
+/// Removed unless desired. The labels of security modules are not ours: their policy sets them on
+/// every new object, and a file without one may be unreadable.
+bool is_managed(std::string_view name) {
     return name.starts_with("user.") || name.starts_with("trusted.") ||
            name.starts_with("system.posix_acl_") || name == "security.capability";
 }
 
-/// Calls a getter of extended attributes with a buffer that is large enough; else the errno.
+/// Calls a getter of extended attributes with a buffer that is large enough. Error: the errno.
 template <typename Call>
 std::expected<std::string, int> read_sized(const Call& call) {
     for (;;) {
@@ -57,15 +58,15 @@ Result<std::vector<std::string>> list_xattrs(int fd, std::string_view object) {
     return names;
 }
 
-/// Applies attributes one by one and remembers which of them could not be had.
+/// Sets attributes one by one and collects the failures.
 class Application {
 public:
-    Application(int fd, const Attributes& wanted, std::string_view object)
-        : fd_(fd), path_(path_to(fd)), wanted_(wanted), object_(object) {}
+    Application(int fd, const Attributes& desired, std::string_view object)
+        : fd_(fd), path_(path_to(fd)), desired_(desired), object_(object) {}
 
     Result<> run() {
-        // The kernel drops capabilities and the set-uid bits with a change of owner, and a list of
-        // access changes the mode: in this order nothing is lost.
+        // A change of owner clears capabilities and set-uid bits, and an access control list
+        // changes the mode: in this order nothing is lost.
         owner();
         xattrs();
         mode();
@@ -76,27 +77,27 @@ public:
 private:
     void owner() {
         const struct stat now = status();
-        if (now.st_uid == wanted_.uid && now.st_gid == wanted_.gid) return;
+        if (now.st_uid == desired_.uid && now.st_gid == desired_.gid) return;
         crash_point("file.chown.before");
         const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
-        if (::fchownat(fd_, "", wanted_.uid, wanted_.gid, flags) != 0) {
-            return refused(fmt::format("owner {}:{}", wanted_.uid, wanted_.gid), errno);
+        if (::fchownat(fd_, "", desired_.uid, desired_.gid, flags) != 0) {
+            return refused(fmt::format("owner {}:{}", desired_.uid, desired_.gid), errno);
         }
         crash_point("file.chown.after");
     }
 
     void mode() {
         const struct stat now = status();
-        if (S_ISLNK(now.st_mode) || (now.st_mode & kModeBits) == wanted_.mode) return;
+        if (S_ISLNK(now.st_mode) || (now.st_mode & kModeBits) == desired_.mode) return;
         crash_point("file.chmod.before");
-        if (::fchmodat(AT_FDCWD, path_.c_str(), wanted_.mode, 0) != 0) {
-            return refused(fmt::format("mode {:04o}", wanted_.mode), errno);
+        if (::fchmodat(AT_FDCWD, path_.c_str(), desired_.mode, 0) != 0) {
+            return refused(fmt::format("mode {:04o}", desired_.mode), errno);
         }
         crash_point("file.chmod.after");
-        // Without the capability the kernel leaves a set-gid bit out and reports success.
-        const std::uint32_t kept = status().st_mode & kModeBits;
-        if (kept != wanted_.mode) {
-            refused(fmt::format("mode {:04o}, of which {:04o} was kept", wanted_.mode, kept),
+        // Without CAP_FSETID the kernel drops a set-gid bit and reports success.
+        const std::uint32_t actual = status().st_mode & kModeBits;
+        if (actual != desired_.mode) {
+            refused(fmt::format("mode {:04o}: the kernel set {:04o}", desired_.mode, actual),
                     EPERM);
         }
     }
@@ -105,18 +106,18 @@ private:
         auto now = read_xattrs(fd_, object_);
         if (!now) return refused(now.error());
         for (const auto& [name, value] : *now) {
-            if (managed(name) && !wanted_.xattrs.contains(name)) remove(name);
+            if (is_managed(name) && !desired_.xattrs.contains(name)) remove(name);
         }
-        for (const auto& [name, value] : wanted_.xattrs) {
-            const auto there = now->find(name);
-            if (there == now->end() || there->second != value) set(name, value);
+        for (const auto& [name, value] : desired_.xattrs) {
+            const auto current = now->find(name);
+            if (current == now->end() || current->second != value) set(name, value);
         }
     }
 
     void remove(const std::string& name) {
         crash_point("file.xattr.before");
         if (::removexattr(path_.c_str(), name.c_str()) != 0 && errno != ENODATA) {
-            return refused("no extended attribute " + shown(name), errno);
+            return refused("removal of extended attribute " + shown(name), errno);
         }
         crash_point("file.xattr.after");
     }
@@ -136,9 +137,9 @@ private:
     }
 
     void refused(const std::string& attribute, int number) {
-        refused(from_errno("give", fmt::format("{} {}", object_, attribute), number).error());
+        refused(from_errno("set", fmt::format("{} {}", object_, attribute), number).error());
     }
-    /// The first refusal says what to do about it; the message has them all.
+    /// The code is that of the first failure; the message lists all.
     void refused(const Error& error) {
         if (!problem_) {
             problem_ = error;
@@ -149,7 +150,7 @@ private:
 
     int fd_;
     std::string path_;
-    const Attributes& wanted_;
+    const Attributes& desired_;
     std::string_view object_;
     std::optional<Error> problem_;
 };
@@ -157,14 +158,13 @@ private:
 }  // namespace
 
 Result<Xattrs> read_xattrs(int fd, std::string_view object) {
-    auto names = list_xattrs(fd, object);
-    if (!names) return std::unexpected(names.error());
+    const auto names = TRY(list_xattrs(fd, object));
     Xattrs xattrs;
-    for (const std::string& name : *names) {
+    for (const std::string& name : names) {
         auto value = read_sized([&name, path = path_to(fd)](char* to, std::size_t size) {
             return ::getxattr(path.c_str(), name.c_str(), to, size);
         });
-        if (!value && value.error() == ENODATA) continue;  // removed since it was listed
+        if (!value && value.error() == ENODATA) continue;  // removed meanwhile
         if (!value) {
             return from_errno(fmt::format("read extended attribute {} of", shown(name)), object,
                               value.error());
@@ -174,8 +174,8 @@ Result<Xattrs> read_xattrs(int fd, std::string_view object) {
     return xattrs;
 }
 
-Result<> apply_attributes(int fd, const Attributes& wanted, std::string_view object) {
-    return Application(fd, wanted, object).run();
+Result<> apply_attributes(int fd, const Attributes& desired, std::string_view object) {
+    return Application(fd, desired, object).run();
 }
 
 }  // namespace kubexm::executor

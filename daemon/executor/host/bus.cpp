@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/bus_error.hpp"
 
 namespace kubexm::executor::bus {
@@ -20,8 +21,8 @@ struct CallError {
     sd_bus_error error = SD_BUS_ERROR_NULL;
 };
 
-std::unexpected<Error> gone(int problem) {
-    return fail(Code::unavailable, fmt::format("the message bus is gone: {}",
+std::unexpected<Error> connection_lost(int problem) {
+    return fail(Code::unavailable, fmt::format("lost the connection to the message bus: {}",
                                                std::generic_category().message(-problem)));
 }
 
@@ -38,7 +39,7 @@ Request::Request(sd_bus* bus, const Method& method) : member_(method.member), pr
     problem_ = sd_bus_message_new_method_call(bus, &made, method.destination, method.path,
                                               method.interface, method.member);
     message_.reset(made);
-    // systemd is there or it is not: the bus must not try to start it.
+    // The bus must not try to start systemd.
     append([&] { return sd_bus_message_set_auto_start(made, 0); });
 }
 
@@ -58,7 +59,7 @@ Request& Request::close() {
 
 Result<sd_bus_message*> Request::message() const {
     if (problem_ >= 0) return message_.get();
-    return during("putting a message together", from_errno("call", member_, -problem_).error());
+    return during("building a D-Bus message", from_errno("call", member_, -problem_).error());
 }
 
 Result<Connection> Connection::open(const std::string& address, Deadline deadline) {
@@ -67,38 +68,37 @@ Result<Connection> Connection::open(const std::string& address, Deadline deadlin
         return from_errno("make", "bus connection", -done);
     }
     Connection connection(made);
-    if (auto ready = connection.get_ready(address, deadline); !ready) {
-        return during(fmt::format("connecting to {}", address), ready.error());
+    if (auto started = connection.start(address, deadline); !started) {
+        return during(fmt::format("connecting to {}", address), started.error());
     }
     return connection;
 }
 
-Result<> Connection::get_ready(const std::string& address, Deadline deadline) {
+Result<> Connection::start(const std::string& address, Deadline deadline) {
     int done = sd_bus_set_address(bus_.get(), address.c_str());
     if (done >= 0) done = sd_bus_set_bus_client(bus_.get(), 1);
     if (done >= 0) done = sd_bus_start(bus_.get());
     while (done >= 0 && sd_bus_is_ready(bus_.get()) == 0) {
         const auto left = left_until(deadline);
-        if (left.count() == 0) return fail(Code::timeout, "no answer before the deadline");
+        if (left.count() == 0) return fail(Code::timeout, "no reply before the deadline");
         done = sd_bus_process(bus_.get(), nullptr);
         if (done == 0) done = sd_bus_wait(bus_.get(), static_cast<std::uint64_t>(left.count()));
     }
-    if (done < 0) return gone(done);
+    if (done < 0) return connection_lost(done);
     return {};
 }
 
 Result<Message> Connection::call(const Request& request, Deadline deadline) {
-    auto message = request.message();
-    if (!message) return std::unexpected(message.error());
+    sd_bus_message* message = TRY(request.message());
     const auto left = left_until(deadline);
     if (left.count() == 0) return fail(Code::timeout, "the deadline passed before the call");
     CallError call;
-    sd_bus_message* answer = nullptr;
-    if (sd_bus_call(bus_.get(), *message, static_cast<std::uint64_t>(left.count()), &call.error,
-                    &answer) < 0) {
+    sd_bus_message* reply = nullptr;
+    if (sd_bus_call(bus_.get(), message, static_cast<std::uint64_t>(left.count()), &call.error,
+                    &reply) < 0) {
         return from_bus(call.error);
     }
-    return Message(answer);
+    return Message(reply);
 }
 
 void Connection::send(const Request& request) {
@@ -108,30 +108,30 @@ void Connection::send(const Request& request) {
     sd_bus_send(bus_.get(), *message, nullptr);
 }
 
-Result<Message> Connection::next_if_there() {
+Result<Message> Connection::next_queued() {
     for (;;) {
         sd_bus_message* found = nullptr;
         const int done = sd_bus_process(bus_.get(), &found);
-        if (done < 0) return gone(done);
+        if (done < 0) return connection_lost(done);
         if (found != nullptr || done == 0) return Message(found);
     }
 }
 
 Result<Message> Connection::next(Deadline deadline) {
     for (;;) {
-        // Asked first, so that a flood of messages cannot hold us.
+        // First, so that a flood of messages cannot outlast the deadline.
         const auto left = left_until(deadline);
         if (left.count() == 0) return fail(Code::timeout, "the deadline passed");
-        auto message = next_if_there();
+        auto message = next_queued();
         if (!message || *message) return message;
         const int done = sd_bus_wait(bus_.get(), static_cast<std::uint64_t>(left.count()));
-        if (done < 0) return gone(done);
+        if (done < 0) return connection_lost(done);
     }
 }
 
-std::unexpected<Error> not_as_expected(sd_bus_message* message, const char* types) {
+std::unexpected<Error> unexpected_types(sd_bus_message* message, const char* types) {
     const char* found = sd_bus_message_get_signature(message, 1);
-    return fail(Code::internal, fmt::format("a D-Bus message: expected \"{}\", found \"{}\"", types,
+    return fail(Code::internal, fmt::format("D-Bus message: expected \"{}\", found \"{}\"", types,
                                             found != nullptr ? found : ""));
 }
 

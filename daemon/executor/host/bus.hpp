@@ -10,18 +10,18 @@
 
 #include "daemon/base/error.hpp"
 
-// Private to the module: sd-bus with owners, deadlines and errors as values. There are no
-// callbacks: a call returns its answer, and next() returns what else comes in.
+// Private to the module: sd-bus with RAII, deadlines and errors as values. There are no callbacks:
+// a call returns its reply, and next() returns the next other message.
 
 namespace kubexm::executor::bus {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// 0 where it has passed.
+/// 0 after the deadline.
 std::chrono::microseconds left_until(Deadline deadline);
 
 struct Release {
-    // Does not flush: that would wait for a peer that may never read.
+    // Does not flush, which would block on a peer that does not read.
     void operator()(sd_bus* bus) const { sd_bus_close_unref(bus); }
     void operator()(sd_bus_message* message) const { sd_bus_message_unref(message); }
 };
@@ -34,8 +34,7 @@ struct Method {
     const char* member;
 };
 
-/// A method call in the making. What cannot be sent (text that is no UTF-8) is `invalid` when it
-/// is called.
+/// Builds a method call. Text that is not UTF-8 is reported as `invalid` by message().
 class Request {
 public:
     Request(sd_bus* bus, const Method& method);
@@ -49,7 +48,6 @@ public:
     Request& open(char kind, const char* contents);
     Request& close();
 
-    /// The message, if all of it could be put together.
     Result<sd_bus_message*> message() const;
 
 private:
@@ -66,43 +64,43 @@ private:
 
 class Connection {
 public:
-    /// Connects to a message bus and says hello. unavailable: nobody, or no bus, is there.
+    /// Connects to a message bus and says hello. unavailable: no message bus at the address.
     static Result<Connection> open(const std::string& address, Deadline deadline);
 
     Request request(const Method& method) const { return {bus_.get(), method}; }
 
-    /// The answer; its error by name (see bus_error.hpp). timeout: none came before the deadline.
+    /// The reply, or its error by name (see bus_error.hpp). timeout: no reply before the deadline.
     Result<Message> call(const Request& request, Deadline deadline);
 
-    /// A call whose answer does not matter.
+    /// A call without a reply.
     void send(const Request& request);
 
-    /// The next message that is no answer to a call, such as a signal.
+    /// The next message that is not a reply, such as a signal.
     Result<Message> next(Deadline deadline);
 
-    /// The same without waiting: no message where there is none.
-    Result<Message> next_if_there();
+    /// The same without waiting; null: no message is queued.
+    Result<Message> next_queued();
 
 private:
     explicit Connection(sd_bus* bus) : bus_(bus) {}
-    Result<> get_ready(const std::string& address, Deadline deadline);
+    Result<> start(const std::string& address, Deadline deadline);
 
     std::unique_ptr<sd_bus, Release> bus_;
 };
 
-std::unexpected<Error> not_as_expected(sd_bus_message* message, const char* types);
+std::unexpected<Error> unexpected_types(sd_bus_message* message, const char* types);
 
-/// Reads values as sd_bus_message_read() does. internal: the message holds something else.
+/// Reads values as sd_bus_message_read() does. internal: the message has other types.
 template <typename... Values>
 Result<> read(const Message& message, const char* types, Values*... values) {
     if (sd_bus_message_read(message.get(), types, values...) <= 0) {
-        return not_as_expected(message.get(), types);
+        return unexpected_types(message.get(), types);
     }
     return {};
 }
 
-/// Whether it is the signal `member` of `interface`, sent by `sender`. The bus vouches for the
-/// sender: anybody on it may send signals that look like another's.
+/// Whether it is the signal `member` of `interface`, sent by `sender`. Any client of the bus may
+/// send signals of any interface; only the sender, which the bus sets, is trustworthy.
 bool is_signal(const Message& message, std::string_view sender, const char* interface,
                const char* member);
 

@@ -11,8 +11,7 @@ namespace {
 
 using Name = std::pair<std::string_view, Code>;
 
-// What libsystemd, whose own map is not documented, does not know as an errno or as one that says
-// less.
+// Names that libsystemd maps to no errno, or to one that says less.
 constexpr Name kNames[] = {
     {"org.freedesktop.systemd1.NoSuchUnit", Code::not_found},
     {"org.freedesktop.systemd1.LoadFailed", Code::invalid},
@@ -24,7 +23,7 @@ constexpr Name kNames[] = {
     {"org.freedesktop.systemd1.TransactionIsDestructive", Code::conflict},
     {"org.freedesktop.systemd1.TransactionJobsConflicting", Code::conflict},
     {"org.freedesktop.systemd1.ShuttingDown", Code::unavailable},
-    // systemd or the bus went away, or is on its way back.
+    // systemd or the bus has ended or is starting.
     {SD_BUS_ERROR_SERVICE_UNKNOWN, Code::unavailable},
     {SD_BUS_ERROR_NAME_HAS_NO_OWNER, Code::unavailable},
     {SD_BUS_ERROR_NO_REPLY, Code::unavailable},
@@ -43,8 +42,7 @@ Code code_of(const sd_bus_error& error) {
 }  // namespace
 
 std::unexpected<Error> from_bus(const sd_bus_error& error) {
-    const char* words = error.message != nullptr ? error.message : error.name;
-    return fail(code_of(error), printable(words));
+    return fail(code_of(error), printable(error.message != nullptr ? error.message : error.name));
 }
 
 }  // namespace kubexm::executor::bus

@@ -4,11 +4,11 @@
 
 #include "daemon/base/error.hpp"
 
-// Private to the module: what D-Bus and systemd call their errors, as errors of ours.
+// Private to the module: errors of D-Bus and systemd as Error.
 
 namespace kubexm::executor::bus {
 
-/// An error of the other side or of the connection, with its own words.
+/// An error of the peer or of the connection, with its message.
 std::unexpected<Error> from_bus(const sd_bus_error& error);
 
 }  // namespace kubexm::executor::bus

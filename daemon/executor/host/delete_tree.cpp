@@ -1,5 +1,8 @@
-// Removing a directory with everything below it.
+// Removal of a directory with everything below it.
 
+#include <utility>
+
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/durable.hpp"
 #include "daemon/executor/host/files.hpp"
 #include "daemon/executor/host/place.hpp"
@@ -9,82 +12,80 @@ namespace kubexm::executor {
 
 namespace {
 
-Error fixed(const std::string& path) {
-    return {Code::denied, path + " is immutable or append-only: see lsattr, chattr"};
+std::unexpected<Error> immutable(const std::string& path) {
+    return fail(Code::denied, path + " is immutable or append-only: see lsattr, chattr");
 }
 
-/// Finds what would stop the removal half way, before anything is removed.
-class Survey : public TreeWalk {
+/// Finds mounts and immutable objects before anything is removed.
+class Precheck : public TreeWalk {
 public:
-    explicit Survey(const MayGoOn& may_go_on) : may_go_on_(may_go_on) {}
+    explicit Precheck(const OnProgress& on_progress) : on_progress_(on_progress) {}
 
 protected:
-    Result<bool> meet(const std::string& name) override {
-        if (auto good = may_go_on_(0); !good) return std::unexpected(good.error());
-        const auto identity = identify(name);
-        if (!identity && identity.error().code == Code::not_found) return false;
-        if (!identity) return std::unexpected(identity.error());
-        if (directory_identity().fixed) return std::unexpected(fixed(directory_path()));
-        if (identity->fixed) return std::unexpected(fixed(path_of(name)));
-        return identity->directory;
+    Result<bool> visit(const std::string& name) override {
+        TRY(on_progress_(0));
+        const auto found = identify(name);
+        if (!found && found.error().code == Code::not_found) return false;
+        const Identity identity = TRY(found);
+        if (directory_identity().immutable) return immutable(directory_path());
+        if (identity.immutable) return immutable(path_of(name));
+        return identity.directory;
     }
     Result<bool> leave(const std::string& /*name*/) override { return true; }
 
 private:
-    const MayGoOn& may_go_on_;
+    const OnProgress& on_progress_;
 };
 
 class Removal : public TreeWalk {
 public:
-    explicit Removal(const MayGoOn& may_go_on) : may_go_on_(may_go_on) {}
+    explicit Removal(const OnProgress& on_progress) : on_progress_(on_progress) {}
 
 protected:
-    Result<bool> meet(const std::string& name) override {
-        const auto gone = unlink_unless_directory(directory(), name);
-        if (!gone) return from_errno("unlink", path_of(name), gone.error());
-        if (!*gone) return true;
-        if (auto good = may_go_on_(++removed_); !good) return std::unexpected(good.error());
+    Result<bool> visit(const std::string& name) override {
+        const auto unlinked = unlink_unless_directory(directory(), name);
+        if (!unlinked) return from_errno("unlink", path_of(name), unlinked.error());
+        if (!*unlinked) return true;
+        TRY(on_progress_(++removed_));
         return false;
     }
     Result<bool> leave(const std::string& name) override {
-        const auto gone = remove_empty_directory(directory(), name);
-        if (!gone) return from_errno("remove directory", path_of(name), gone.error());
-        if (!*gone) return false;
-        if (auto good = may_go_on_(++removed_); !good) return std::unexpected(good.error());
+        const auto removed = remove_empty_directory(directory(), name);
+        if (!removed) return from_errno("remove directory", path_of(name), removed.error());
+        if (!*removed) return false;
+        TRY(on_progress_(++removed_));
         return true;
     }
 
 private:
-    const MayGoOn& may_go_on_;
+    const OnProgress& on_progress_;
     std::uint64_t removed_ = 0;
 };
 
-/// False where nothing is there. denied: a link. conflict: something else than a directory.
+/// False: absent. denied: a symbolic link. conflict: another kind of object.
 Result<bool> is_directory(const Place& place) {
-    const auto object = pin(place);
+    auto object = pin(place);
     if (!object && object.error().code == Code::not_found) return false;
-    if (!object) return std::unexpected(object.error());
-    const auto seen = status_of(object->get(), place.path);
-    if (!seen) return std::unexpected(seen.error());
-    if (S_ISDIR(seen->st_mode)) return true;
-    if (!S_ISLNK(seen->st_mode)) return fail(Code::conflict, place.path + " is no directory");
-    return link_in_the_way(place.path);
+    const Fd pinned = TRY(std::move(object));
+    const auto status = TRY(status_of(pinned.get(), place.path));
+    if (S_ISDIR(status.st_mode)) return true;
+    if (!S_ISLNK(status.st_mode)) return fail(Code::conflict, place.path + " is not a directory");
+    return symlink_denied(place.path);
 }
 
 }  // namespace
 
-Result<> delete_tree(const Root& root, const std::string& path, const MayGoOn& may_go_on) {
-    const auto place = find_place(root, path);
-    if (!place && place.error().code == Code::not_found) return {};
-    if (!place) return std::unexpected(place.error());
-    const auto there = is_directory(*place);
-    if (!there) return std::unexpected(there.error());
-    if (*there) {
-        if (auto clear = Survey(may_go_on).run(*place); !clear) return clear;
-        if (auto removed = Removal(may_go_on).run(*place); !removed) return removed;
+Result<> delete_tree(const Root& root, const std::string& path, const OnProgress& on_progress) {
+    auto found = find_place(root, path);
+    if (!found && found.error().code == Code::not_found) return {};
+    const auto place = TRY(std::move(found));
+    const bool exists = TRY(is_directory(place));
+    if (exists) {
+        TRY(Precheck(on_progress).run(place));
+        TRY(Removal(on_progress).run(place));
     }
-    // Also where it was absent: who removed it may have been cut off before this.
-    return sync_directory(place->parent.get(), place->path);
+    // Also for an absent tree: a removal before a power cut may not be durable yet.
+    return sync_directory(place.parent.get(), place.path);
 }
 
 }  // namespace kubexm::executor

@@ -16,9 +16,8 @@ namespace kubexm::executor::grpc {
 namespace {
 
 constexpr std::size_t kPrefix = 5;
-constexpr std::size_t kMostText = 512;
+constexpr std::size_t kMaxText = 512;
 
-/// What to do about it, by the numbers of gRPC.
 Code code_of(std::string_view status) {
     constexpr std::array<std::pair<std::string_view, Code>, 7> kCodes{{
         {"3", Code::invalid},
@@ -27,27 +26,26 @@ Code code_of(std::string_view status) {
         {"6", Code::conflict},
         {"7", Code::denied},
         {"8", Code::exhausted},
-        {"12", Code::not_found},  // it listens, and does not know the service
+        {"12", Code::not_found},  // unimplemented: the server has no such service
     }};
     const auto* found =
         std::ranges::find(kCodes, status, &std::pair<std::string_view, Code>::first);
     return found == kCodes.end() ? Code::unavailable : found->second;
 }
 
-/// A header or trailer as it can be shown; none is empty.
-std::string words(const http2::Answer& answer, std::string_view name) {
+/// A printable header or trailer; empty: absent.
+std::string header_text(const http2::Answer& answer, std::string_view name) {
     const auto found = answer.headers.find(name);
     if (found == answer.headers.end()) return {};
-    return printable(std::string_view(found->second).substr(0, kMostText));
+    return printable(std::string_view(found->second).substr(0, kMaxText));
 }
 
-/// What the other side says came of it.
-Result<> outcome(const http2::Answer& answer) {
-    const std::string status = words(answer, "grpc-status");
+Result<> check_status(const http2::Answer& answer) {
+    const std::string status = header_text(answer, "grpc-status");
     if (status == "0") return {};
-    if (status.empty()) return fail(Code::unavailable, "its answer is not one of gRPC");
+    if (status.empty()) return fail(Code::unavailable, "the answer has no gRPC status");
     return fail(code_of(status),
-                fmt::format("{} (gRPC status {})", words(answer, "grpc-message"), status));
+                fmt::format("{} (gRPC status {})", header_text(answer, "grpc-message"), status));
 }
 
 }  // namespace
@@ -62,7 +60,7 @@ std::string framed(std::string_view message) {
 
 Result<std::string> unframed(std::string_view body) {
     if (body.size() < kPrefix || framed(body.substr(kPrefix)) != body) {
-        return fail(Code::invalid, "the answer is not one plain message of gRPC");
+        return fail(Code::invalid, "gRPC answer: expected one uncompressed message");
     }
     return std::string(body.substr(kPrefix));
 }
@@ -74,8 +72,8 @@ Result<std::string> call(const std::string& socket, const std::string& method,
                            .headers = {{"content-type", "application/grpc"}, {"te", "trailers"}},
                            .body = framed(message)};
     request.headers.insert(request.headers.end(), metadata.begin(), metadata.end());
-    auto answer = http2::post(socket, request, deadline);
-    const auto done = answer ? outcome(*answer) : std::unexpected(answer.error());
+    const auto answer = http2::post(socket, request, deadline);
+    const auto done = answer ? check_status(*answer) : std::unexpected(answer.error());
     if (!done) return during(fmt::format("{} at {}", method, socket), done.error());
     return unframed(answer->body);
 }

@@ -14,17 +14,16 @@ namespace kubexm::executor::grpc {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// One request and its one answer, both protobuf, over a unix socket. not_found: nobody listens at
-/// the socket. unavailable: no answer, or not one of gRPC. timeout: the deadline passed. A refusal
-/// of the other side has the code that says what to do about it, and its words. `metadata` goes
-/// with the request.
+/// A unary call over a unix socket: one protobuf message in each direction. not_found: no server at
+/// the socket. unavailable: no valid answer. timeout: the deadline passed. An error of the server
+/// has the code that fits its gRPC status, and its message.
 Result<std::string> call(const std::string& socket, const std::string& method,
                          std::string_view message, Deadline deadline,
                          const std::vector<http2::Header>& metadata = {});
 
-/// A message with the five bytes that gRPC puts in front.
+/// A message with the five bytes of gRPC's prefix.
 std::string framed(std::string_view message);
-/// The message of an answer. invalid: not exactly one, or a compressed one.
+/// The message of a body. invalid: not exactly one, or compressed.
 Result<std::string> unframed(std::string_view body);
 
 }  // namespace kubexm::executor::grpc

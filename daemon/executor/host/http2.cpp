@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/unix_stream.hpp"
 
 // https://www.rfc-editor.org/rfc/rfc9113 and https://nghttp2.org/documentation/
@@ -20,9 +21,9 @@ namespace kubexm::executor::http2 {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{17} << 20U;    // containerd sends 16 MiB and frames
-constexpr std::size_t kMostHeaders = std::size_t{64} << 10U;  // in all, also of interim answers
-constexpr std::size_t kHeaderOverhead = 32;  // as the RFC counts: empty ones are not free
+constexpr std::size_t kMaxBytes = std::size_t{17} << 20U;    // containerd: 16 MiB, and frames
+constexpr std::size_t kMaxHeaders = std::size_t{64} << 10U;  // of all, with interim answers
+constexpr std::size_t kHeaderOverhead = 32;                  // of a header, as in the RFC
 
 struct Release {
     void operator()(nghttp2_session* session) const { ::nghttp2_session_del(session); }
@@ -31,14 +32,13 @@ struct Release {
 using Session = std::unique_ptr<nghttp2_session, Release>;
 using Callbacks = std::unique_ptr<nghttp2_session_callbacks, Release>;
 
-/// What the callbacks work on.
 struct Exchange {
     Fd stream;
     std::string_view unsent;  // of the body
     Answer answer;
     std::size_t bytes = 0;         // received
-    std::size_t header_bytes = 0;  // received and unpacked
-    bool closed = false;           // the request, by either side
+    std::size_t header_bytes = 0;  // received, decompressed
+    bool closed = false;           // the stream of the request
     Result<> outcome;
 };
 
@@ -49,9 +49,9 @@ ssize_t on_send(nghttp2_session*, const std::uint8_t* data, std::size_t size, in
     const ssize_t sent = ::send(exchange.stream.get(), data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) return sent;
     if (errno == EAGAIN) return NGHTTP2_ERR_WOULDBLOCK;
-    // Who no longer listens may have answered before: reading will tell.
+    // A server that no longer reads may have answered before: receive() reports it.
     if (errno == EPIPE || errno == ECONNRESET) return static_cast<ssize_t>(size);
-    exchange.outcome = from_errno("send", "to a socket");
+    exchange.outcome = from_errno("send", "an HTTP/2 request");
     return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
@@ -70,9 +70,10 @@ int on_header(nghttp2_session*, const nghttp2_frame*, const std::uint8_t* name,
               std::uint8_t, void* user) {
     Exchange& exchange = exchange_of(user);
     exchange.header_bytes += name_size + value_size + kHeaderOverhead;
-    if (exchange.header_bytes > kMostHeaders) {
-        exchange.outcome = fail(Code::unavailable,
-                                fmt::format("its headers are larger than {} bytes", kMostHeaders));
+    if (exchange.header_bytes > kMaxHeaders) {
+        exchange.outcome =
+            fail(Code::unavailable,
+                 fmt::format("answer headers: expected at most {} bytes", kMaxHeaders));
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     }
     exchange.answer.headers.insert_or_assign(std::string(name, name + name_size),
@@ -91,7 +92,8 @@ int on_close(nghttp2_session*, std::int32_t, std::uint32_t code, void* user) {
     exchange.closed = true;
     if (code == NGHTTP2_NO_ERROR) return 0;
     const char* reason = ::nghttp2_http2_strerror(code);
-    exchange.outcome = fail(Code::unavailable, fmt::format("the request ended with {}", reason));
+    exchange.outcome =
+        fail(Code::unavailable, fmt::format("the HTTP/2 stream ended with {}", reason));
     return 0;
 }
 
@@ -109,7 +111,7 @@ Session session_for(Exchange& exchange) {
 }
 
 nghttp2_nv field(const Header& header) {
-    const auto bytes = [](std::string_view text) {  // it copies them and changes nothing
+    const auto bytes = [](std::string_view text) {  // nghttp2 copies and does not write
         return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
     };
     return {.name = bytes(header.name),
@@ -129,22 +131,25 @@ Result<> submit(nghttp2_session* session, const Request& request) {
     const bool done = ::nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, &no_push, 1) == 0 &&
                       ::nghttp2_submit_request(session, nullptr, fields.data(), fields.size(),
                                                &body, nullptr) > 0;
-    if (!done) return fail(Code::exhausted, "no memory for a request");
+    if (!done) return fail(Code::exhausted, "no memory for an HTTP/2 request");
     return {};
 }
 
-/// One piece, so that the deadline is looked at between two.
+/// Receives one chunk: the caller checks the deadline after each.
 Result<> receive(nghttp2_session* session, Exchange& exchange) {
-    std::array<std::uint8_t, std::size_t{16} << 10U> piece{};
-    const ssize_t size = ::recv(exchange.stream.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+    std::array<std::uint8_t, std::size_t{16} << 10U> chunk{};
+    const ssize_t size = ::recv(exchange.stream.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (size < 0 && errno == EAGAIN) return {};
-    if (size <= 0) return fail(Code::unavailable, "it broke off");
+    if (size <= 0) {
+        return fail(Code::unavailable,
+                    "the server closed the connection before the end of its answer");
+    }
     const auto count = static_cast<std::size_t>(size);
     exchange.bytes += count;
-    if (exchange.bytes > kMostBytes) {
-        return fail(Code::unavailable, fmt::format("it says more than {} bytes", kMostBytes));
+    if (exchange.bytes > kMaxBytes) {
+        return fail(Code::unavailable, fmt::format("answer: expected at most {} bytes", kMaxBytes));
     }
-    const auto taken = ::nghttp2_session_mem_recv(session, piece.data(), count);
+    const auto taken = ::nghttp2_session_mem_recv(session, chunk.data(), count);
     if (!exchange.outcome || taken >= 0) return exchange.outcome;
     return fail(Code::unavailable, ::nghttp2_strerror(static_cast<int>(taken)));
 }
@@ -155,34 +160,30 @@ Result<> send(nghttp2_session* session, const Exchange& exchange) {
     return fail(Code::unavailable, ::nghttp2_strerror(sent));
 }
 
-Result<> carry_out(nghttp2_session* session, Exchange& exchange, Deadline deadline) {
+Result<> run(nghttp2_session* session, Exchange& exchange, Deadline deadline) {
     while (!exchange.closed) {
-        auto done = send(session, exchange);
-        if (!done) return done;
-        // It gives up by itself where the other side breaks the protocol.
+        TRY(send(session, exchange));
+        // nghttp2 stops reading after a violation of the protocol.
         if (::nghttp2_session_want_read(session) == 0) break;
         const bool more = ::nghttp2_session_want_write(session) != 0;
         const short events = more ? POLLIN | POLLOUT : POLLIN;
-        done = wait_for(exchange.stream, events, deadline);
-        if (done) done = receive(session, exchange);
-        if (!done) return done;
+        TRY(wait_for(exchange.stream, events, deadline));
+        TRY(receive(session, exchange));
     }
-    if (!exchange.closed) return fail(Code::unavailable, "what it says is not HTTP/2");
+    if (!exchange.closed) return fail(Code::unavailable, "the answer is not HTTP/2");
     return exchange.outcome;
 }
 
 }  // namespace
 
 Result<Answer> post(const std::string& socket, const Request& request, Deadline deadline) {
-    auto stream = connect_stream(socket, deadline);
-    if (!stream) return std::unexpected(stream.error());
-    Exchange exchange{
-        .stream = *std::move(stream), .unsent = request.body, .answer = {}, .outcome = {}};
+    Exchange exchange;
+    exchange.stream = TRY(connect_stream(socket, deadline));
+    exchange.unsent = request.body;
     const Session session = session_for(exchange);
-    if (!session) return fail(Code::exhausted, "no memory for a session of HTTP/2");
-    auto done = submit(session.get(), request);
-    if (done) done = carry_out(session.get(), exchange, deadline);
-    if (!done) return std::unexpected(done.error());
+    if (!session) return fail(Code::exhausted, "no memory for an HTTP/2 session");
+    TRY(submit(session.get(), request));
+    TRY(run(session.get(), exchange, deadline));
     return std::move(exchange.answer);
 }
 

@@ -30,9 +30,9 @@ struct Answer {
     std::string body;
 };
 
-/// One POST over a connection of its own to a unix socket, where the server speaks HTTP/2 from the
-/// first byte. not_found: nobody listens at the socket. timeout: the deadline passed. unavailable:
-/// the server broke off, broke the protocol or said more than we take.
+/// One POST over a new connection to a unix socket, with HTTP/2 from the first byte. not_found: no
+/// server at the socket. timeout: the deadline passed. unavailable: the server closed the
+/// connection, violated the protocol or sent more than the limit.
 Result<Answer> post(const std::string& socket, const Request& request, Deadline deadline);
 
 }  // namespace kubexm::executor::http2

@@ -5,6 +5,8 @@
 #include <optional>
 #include <tuple>
 
+#include "daemon/base/try.hpp"
+
 namespace kubexm::executor {
 
 namespace {
@@ -12,10 +14,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto kTellEvery = 1s;
+constexpr auto kNotifyInterval = 1s;
 constexpr const char* kJobInterface = "org.freedesktop.systemd1.Job";
 
-constexpr const char* kEndsOfJobs =
+constexpr const char* kJobRemoved =
     "type='signal',sender='org.freedesktop.systemd1',path='/org/freedesktop/systemd1',"
     "interface='org.freedesktop.systemd1.Manager',member='JobRemoved'";
 
@@ -23,8 +25,8 @@ std::chrono::seconds whole_seconds_since(Clock::time_point begun) {
     return std::chrono::floor<std::chrono::seconds>(Clock::now() - begun);
 }
 
-/// The result of `job`, where the signal tells its end.
-std::optional<std::string> end_told_by(const bus::Message& signal, const std::string& job) {
+/// The result of `job` in a signal JobRemoved; empty: of another job.
+std::optional<std::string> result_in(const bus::Message& signal, const std::string& job) {
     std::uint32_t id = 0;
     const char* path = nullptr;
     const char* unit = nullptr;
@@ -34,7 +36,7 @@ std::optional<std::string> end_told_by(const bus::Message& signal, const std::st
 }
 
 void cancel(Manager& manager, const std::string& job) {
-    // It may just have ended by itself, and then there is nothing to cancel.
+    // Fails for a job that has just ended.
     std::ignore = manager.change(manager.request_to(job, kJobInterface, "Cancel"), grace());
 }
 
@@ -43,45 +45,40 @@ void cancel(Manager& manager, const std::string& job) {
 Result<JobWatch> JobWatch::begin(Manager& manager, bus::Deadline deadline,
                                  Systemd::OnWait on_wait) {
     JobWatch watch(manager, std::move(on_wait));
-    auto done = manager.ask(manager.bus_request("AddMatch", kEndsOfJobs), deadline);
-    if (done) done = manager.ask(manager.request("Subscribe"), deadline);
-    if (!done) return std::unexpected(done.error());
+    TRY(manager.ask(manager.bus_request("AddMatch", kJobRemoved), deadline));
+    TRY(manager.ask(manager.request("Subscribe"), deadline));
     return watch;
 }
 
 JobWatch::~JobWatch() {
     if (manager_ == nullptr) return;
     manager_->send(manager_->request("Unsubscribe"));
-    manager_->send(manager_->bus_request("RemoveMatch", kEndsOfJobs));
+    manager_->send(manager_->bus_request("RemoveMatch", kJobRemoved));
 }
 
-Result<std::string> JobWatch::end_of(const std::string& job, bus::Deadline deadline) const {
+Result<std::string> JobWatch::result_of(const std::string& job, bus::Deadline deadline) const {
     const auto begun = Clock::now();
     for (;;) {
-        auto message = manager_->next(std::min(deadline, Clock::now() + kTellEvery));
-        const bool goes_on =
-            !message && message.error().code == Code::timeout && Clock::now() < deadline;
-        if (goes_on) {
+        auto next = manager_->next(std::min(deadline, Clock::now() + kNotifyInterval));
+        const bool timed_out = !next && next.error().code == Code::timeout;
+        if (timed_out && Clock::now() < deadline) {
             if (on_wait_) on_wait_(whole_seconds_since(begun));
             continue;
         }
-        if (!message) return std::unexpected(message.error());
-        if (!manager_->is_signal(*message, "JobRemoved")) continue;
-        if (auto result = end_told_by(*message, job)) return *std::move(result);
+        const auto message = TRY(std::move(next));
+        if (!manager_->is_signal(message, "JobRemoved")) continue;
+        if (auto result = result_in(message, job)) return *std::move(result);
     }
 }
 
 Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline,
                             Systemd::OnWait on_wait) {
-    auto watch = JobWatch::begin(manager, deadline, std::move(on_wait));
-    if (!watch) return std::unexpected(watch.error());
-    auto answer = manager.change(request, deadline);
-    if (!answer) return std::unexpected(answer.error());
-    auto job = read_text(*answer, "o");
-    if (!job) return job;
-    auto end = watch->end_of(*job, deadline);
-    if (!end && end.error().code == Code::timeout) cancel(manager, *job);
-    return end;
+    const auto watch = TRY(JobWatch::begin(manager, deadline, std::move(on_wait)));
+    const auto reply = TRY(manager.change(request, deadline));
+    const std::string job = TRY(read_text(reply, "o"));
+    auto result = watch.result_of(job, deadline);
+    if (!result && result.error().code == Code::timeout) cancel(manager, job);
+    return result;
 }
 
 }  // namespace kubexm::executor

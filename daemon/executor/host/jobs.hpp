@@ -6,12 +6,12 @@
 #include "daemon/executor/host/manager.hpp"
 #include "daemon/executor/host/systemd.hpp"
 
-// Private to the module: jobs of systemd, from the call that asks for one to its end.
+// Private to the module: jobs of systemd, from the call that queues one to its end.
 
 namespace kubexm::executor {
 
-/// While it lives, systemd tells us the end of every job. It has to live before a job is asked
-/// for, whose end may come before the answer; and not longer, because at rest nobody reads.
+/// A subscription to JobRemoved. Begin it before the call that queues a job, because the job may
+/// end before the reply; and end it afterwards, because an idle connection is not read.
 class JobWatch {
 public:
     static Result<JobWatch> begin(Manager& manager, bus::Deadline deadline,
@@ -21,8 +21,8 @@ public:
     JobWatch& operator=(JobWatch&&) = delete;
     ~JobWatch();
 
-    /// Waits for the end of a job: "done", "failed", "canceled", ... timeout: it goes on.
-    Result<std::string> end_of(const std::string& job, bus::Deadline deadline) const;
+    /// Waits for the result of a job: "done", "failed", "canceled", ... timeout: it still runs.
+    Result<std::string> result_of(const std::string& job, bus::Deadline deadline) const;
 
 private:
     JobWatch(Manager& manager, Systemd::OnWait on_wait)
@@ -32,11 +32,10 @@ private:
     Systemd::OnWait on_wait_;  // may be empty
 };
 
-/// A little more time after a deadline: to call off what did not end before it, or to read the
-/// result of what did.
+/// Extra time after a deadline: to cancel a job, or to read the result of one that ended.
 inline bus::Deadline grace() { return std::chrono::steady_clock::now() + std::chrono::seconds(2); }
 
-/// Calls a method that answers with a job and waits for its end. timeout: the job was cancelled.
+/// Calls a method that queues a job and waits for its result. timeout: the job was cancelled.
 Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline,
                             Systemd::OnWait on_wait);
 

@@ -35,9 +35,9 @@ Result<> write_sysctl(const Root& root, const std::string& key, const std::strin
     auto state = inspect(root, path);
     if (!state) return during("sysctl " + key, state.error());
     if (state->kind != PathKind::file) {
-        return fail(Code::not_found, "sysctl " + key + ": this kernel has none");
+        return fail(Code::not_found, "sysctl " + key + ": this kernel has no such key");
     }
-    // The path was found to have no link in it; /proc/sys offers no way to put one there.
+    // inspect() found no symbolic link in the path, and /proc/sys allows none to be made.
     const Fd file{
         ::openat(root.fd(), path.c_str() + 1, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)};
     if (!file) return from_errno("open", path);
@@ -52,7 +52,7 @@ Result<bool> module_loaded(const Root& root, const std::string& name) {
     std::string directory = "/sys/module/" + name;
     std::replace(directory.begin(), directory.end(), '-', '_');
     auto state = inspect(root, directory);
-    if (!state) return during("looking for kernel module " + name, state.error());
+    if (!state) return during("reading the state of kernel module " + name, state.error());
     return state->kind == PathKind::directory;
 }
 

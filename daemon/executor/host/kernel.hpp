@@ -8,11 +8,11 @@
 
 namespace kubexm::executor {
 
-/// A kernel parameter by its dotted key, in which a dot of an interface's name is a slash, without
-/// the final newline; tabs between numbers are blanks. not_found: this kernel has no such key.
+/// A kernel parameter by its dotted key, with a slash for a dot in the name of an interface.
+/// Without the final newline, with blanks for tabs. not_found: this kernel has no such key.
 Result<std::string> read_sysctl(const Root& root, const std::string& key);
 
-/// Writes a parameter. What the kernel made of it is for the caller to read back.
+/// Writes a parameter. The kernel may store another value: read it back.
 Result<> write_sysctl(const Root& root, const std::string& key, const std::string& value);
 
 /// Whether a module is loaded or built in.

@@ -1,43 +1,37 @@
 #include "daemon/executor/host/links.hpp"
 
 #include <linux/rtnetlink.h>
+#include <net/if.h>
+
+#include <memory>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/netlink.hpp"
 
 namespace kubexm::executor {
 
-namespace {
-
-constexpr int kTries = 5;  // of a list that changes while it is read
-
-}  // namespace
-
 Result<std::vector<std::string>> list_links() {
-    auto kernel = Netlink::open(NETLINK_ROUTE);
-    if (!kernel) return std::unexpected(kernel.error());
-    NetlinkRequest request;
-    request.message(RTM_GETLINK, NLM_F_DUMP, ifinfomsg{});
-    auto answer = kernel->ask(request, "listing links");
-    for (int tries = 1; tries < kTries && !answer && answer.error().code == Code::conflict;
-         ++tries) {
-        answer = kernel->ask(request, "listing links");
-    }
-    if (!answer) return std::unexpected(answer.error());
+    const std::unique_ptr<struct if_nameindex[], decltype(&::if_freenameindex)> links(
+        ::if_nameindex(), ::if_freenameindex);
+    if (!links) return from_errno("list", "network links");
     std::vector<std::string> names;
-    for (const std::string& message : *answer) {
-        names.push_back(NetlinkAttributes::of(message, sizeof(ifinfomsg)).text(IFLA_IFNAME));
-    }
+    for (std::size_t i = 0; links[i].if_name != nullptr; ++i) names.emplace_back(links[i].if_name);
     return names;
 }
 
 Result<> delete_link(const std::string& name) {
-    auto kernel = Netlink::open(NETLINK_ROUTE);
-    if (!kernel) return std::unexpected(kernel.error());
-    NetlinkRequest request;
-    request.message(RTM_DELLINK, NLM_F_ACK, ifinfomsg{}).text(IFLA_IFNAME, name);
+    auto kernel = TRY(Netlink::open(NETLINK_ROUTE));
+    NetlinkBuffer buffer{};
+    nlmsghdr* request = ::mnl_nlmsg_put_header(buffer.data());
+    request->nlmsg_type = RTM_DELLINK;
+    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+    ::mnl_nlmsg_put_extra_header(request, sizeof(ifinfomsg));
+    if (!::mnl_attr_put_strz_check(request, buffer.size(), IFLA_IFNAME, name.c_str())) {
+        return fail(Code::invalid, "link name: expected at most 15 bytes");
+    }
     crash_point("link.delete.before");
-    auto done = kernel->ask(request, "deleting link " + name);
+    auto done = kernel.ask(bytes_of(request), "deleting link " + name);
     crash_point("link.delete.after");
     if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
     return {};

@@ -7,10 +7,10 @@
 
 namespace kubexm::executor {
 
-/// The names of all network links of the host.
+/// The names of all network links.
 Result<std::vector<std::string>> list_links();
 
-/// Takes a link away, a bridge from its members; success also where it is gone.
+/// Success also where the link is absent.
 Result<> delete_link(const std::string& name);
 
 }  // namespace kubexm::executor

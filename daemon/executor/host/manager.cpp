@@ -1,6 +1,7 @@
 #include "daemon/executor/host/manager.hpp"
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::executor {
 
@@ -11,11 +12,11 @@ constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 constexpr const char* kBus = "org.freedesktop.DBus";  // name and interface
 constexpr const char* kBusPath = "/org/freedesktop/DBus";
 
-constexpr const char* kOwnerChanges =
+constexpr const char* kNameOwnerChanged =
     "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
     "member='NameOwnerChanged',arg0='org.freedesktop.systemd1'";
 
-bool says_systemd_changed(const bus::Message& message) {
+bool is_replacement_of_systemd(const bus::Message& message) {
     const char* name = nullptr;
     return bus::is_signal(message, kBus, kBus, "NameOwnerChanged") &&
            bus::read(message, "s", &name) && std::string_view(name) == kSystemd;
@@ -24,33 +25,27 @@ bool says_systemd_changed(const bus::Message& message) {
 }  // namespace
 
 Result<Manager> Manager::connect(const std::string& address, bus::Deadline deadline) {
-    auto connection = bus::Connection::open(address, deadline);
-    if (!connection) return std::unexpected(connection.error());
-    Manager manager(*std::move(connection));
+    Manager manager(TRY(bus::Connection::open(address, deadline)));
     if (auto found = manager.find_systemd(deadline); !found) {
-        return during("looking for systemd on the message bus", found.error());
+        return during("finding systemd on the message bus", found.error());
     }
     return manager;
 }
 
 Result<> Manager::find_systemd(bus::Deadline deadline) {
-    // Watched before it is looked up, so that no change is missed.
-    auto watched = ask(bus_request("AddMatch", kOwnerChanges), deadline);
-    if (!watched) return std::unexpected(watched.error());
-    auto owner = ask(bus_request("GetNameOwner", kSystemd), deadline);
-    if (!owner) return std::unexpected(owner.error());
-    auto name = read_text(*owner, "s");
-    if (!name) return std::unexpected(name.error());
-    systemd_ = *std::move(name);
+    // Subscribes before the lookup, so that no change is missed.
+    TRY(ask(bus_request("AddMatch", kNameOwnerChanged), deadline));
+    const auto owner = TRY(ask(bus_request("GetNameOwner", kSystemd), deadline));
+    systemd_ = TRY(read_text(owner, "s"));
     return {};
 }
 
-bool Manager::still_there(bus::Deadline deadline) {
+bool Manager::is_connected(bus::Deadline deadline) {
     while (!replaced_ && bus::left_until(deadline).count() > 0) {
-        auto message = connection_.next_if_there();
+        auto message = connection_.next_queued();
         if (!message) return false;
         if (!*message) return true;
-        replaced_ = says_systemd_changed(*message);
+        replaced_ = is_replacement_of_systemd(*message);
     }
     return !replaced_;
 }
@@ -82,10 +77,9 @@ Result<bus::Message> Manager::change(const bus::Request& request, bus::Deadline 
 }
 
 Result<bus::Message> Manager::next(bus::Deadline deadline) {
-    auto message = connection_.next(deadline);
-    if (!message) return message;
-    replaced_ = says_systemd_changed(*message);
-    if (replaced_) return fail(Code::unavailable, "systemd was replaced while we waited for it");
+    auto message = TRY(connection_.next(deadline));
+    replaced_ = is_replacement_of_systemd(message);
+    if (replaced_) return fail(Code::unavailable, "systemd was replaced during the call");
     return message;
 }
 
@@ -95,7 +89,7 @@ bool Manager::is_signal(const bus::Message& message, const char* member) const {
 
 Result<std::string> read_text(const bus::Message& message, const char* type) {
     const char* text = nullptr;
-    if (auto done = bus::read(message, type, &text); !done) return std::unexpected(done.error());
+    TRY(bus::read(message, type, &text));
     return std::string(text);
 }
 

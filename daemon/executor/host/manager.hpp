@@ -16,8 +16,8 @@ public:
     /// unavailable: no bus, or no systemd on it.
     static Result<Manager> connect(const std::string& address, bus::Deadline deadline);
 
-    /// False where the bus or systemd went away: connect again.
-    bool still_there(bus::Deadline deadline);
+    /// False: the bus or systemd was lost or replaced; connect again.
+    bool is_connected(bus::Deadline deadline);
 
     /// A method of the manager.
     bus::Request request(const char* member) const;
@@ -28,25 +28,25 @@ public:
         return made;
     }
 
-    /// A method of another object of systemd's.
+    /// A method of another object of systemd.
     bus::Request request_to(const std::string& path, const char* interface,
                             const char* member) const;
 
-    /// A method of the bus itself, with its one argument.
+    /// A method of the message bus, with its argument.
     bus::Request bus_request(const char* member, const char* argument) const;
 
-    /// Calls a method that changes nothing beyond this connection.
+    /// Calls a method that does not change the host.
     Result<bus::Message> ask(const bus::Request& request, bus::Deadline deadline);
 
-    /// Calls a method that changes the host: with crash points around it.
+    /// Calls a method that changes the host, between crash points.
     Result<bus::Message> change(const bus::Request& request, bus::Deadline deadline);
 
     void send(const bus::Request& request) { connection_.send(request); }
 
-    /// The next signal. unavailable: the bus or systemd went away.
+    /// The next signal. unavailable: the bus or systemd was lost.
     Result<bus::Message> next(bus::Deadline deadline);
 
-    /// Whether a signal is the manager's own.
+    /// Whether it is this signal, sent by systemd.
     bool is_signal(const bus::Message& message, const char* member) const;
 
 private:
@@ -54,11 +54,11 @@ private:
     Result<> find_systemd(bus::Deadline deadline);
 
     bus::Connection connection_;
-    std::string systemd_;  // its unique name: another one after it executed itself again
+    std::string systemd_;  // its unique name on the bus, which changes when it re-executes
     bool replaced_ = false;
 };
 
-/// Reads one string of an answer: a path, a state.
+/// Reads a string ("s") or an object path ("o").
 Result<std::string> read_text(const bus::Message& message, const char* type);
 
 }  // namespace kubexm::executor

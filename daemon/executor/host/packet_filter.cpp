@@ -1,17 +1,24 @@
 #include "daemon/executor/host/packet_filter.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <libnftnl/chain.h>
+#include <libnftnl/expr.h>
+#include <libnftnl/gen.h>
+#include <libnftnl/rule.h>
+#include <libnftnl/table.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
-
 #include <unistd.h>
 
 #include <array>
+#include <memory>
 #include <sstream>
 #include <utility>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/netlink.hpp"
 
 namespace kubexm::executor {
@@ -20,138 +27,160 @@ namespace {
 
 constexpr std::array<std::pair<std::uint8_t, const char*>, 2> kFamilies{
     {{NFPROTO_IPV4, "ip"}, {NFPROTO_IPV6, "ip6"}}};
-constexpr std::size_t kMaxNames = 4096;  // of legacy tables, of which there are five
+constexpr std::size_t kMaxNames = 4096;  // bytes; there are five legacy tables
 
-std::uint16_t type_of(int message) {
-    return static_cast<std::uint16_t>((NFNL_SUBSYS_NFTABLES << 8) | message);
+struct Release {
+    void operator()(nftnl_gen* generation) const { ::nftnl_gen_free(generation); }
+    void operator()(nftnl_table* table) const { ::nftnl_table_free(table); }
+    void operator()(nftnl_chain* chain) const { ::nftnl_chain_free(chain); }
+    void operator()(nftnl_rule* rule) const { ::nftnl_rule_free(rule); }
+};
+template <typename Object>
+using Owned = std::unique_ptr<Object, Release>;
+
+std::string text(const char* found) { return found == nullptr ? std::string() : found; }
+
+const nlmsghdr* header_of(const std::string& message) {
+    return reinterpret_cast<const nlmsghdr*>(message.data());
 }
 
-nfgenmsg header_of(std::uint8_t family) {
-    return {.nfgen_family = family, .version = NFNETLINK_V0, .res_id = 0};
+// A message that libnftnl does not understand to its end, such as a rule with an expression of a
+// newer kernel, has at least its names: they come first.
+
+FilterTable table_from(const char* family, const nlmsghdr* message) {
+    const Owned<nftnl_table> table(::nftnl_table_alloc());
+    ::nftnl_table_nlmsg_parse(message, table.get());
+    return {family, text(::nftnl_table_get_str(table.get(), NFTNL_TABLE_NAME)),
+            ::nftnl_table_get_u32(table.get(), NFTNL_TABLE_USE)};
 }
 
-std::uint8_t number_of(const std::string& family) {
-    return family == "ip" ? NFPROTO_IPV4 : NFPROTO_IPV6;
+FilterChain chain_from(const char* family, const nlmsghdr* message) {
+    const Owned<nftnl_chain> chain(::nftnl_chain_alloc());
+    ::nftnl_chain_nlmsg_parse(message, chain.get());
+    return {family, text(::nftnl_chain_get_str(chain.get(), NFTNL_CHAIN_TABLE)),
+            text(::nftnl_chain_get_str(chain.get(), NFTNL_CHAIN_NAME)),
+            ::nftnl_chain_is_set(chain.get(), NFTNL_CHAIN_HOOKNUM),
+            ::nftnl_chain_get_u32(chain.get(), NFTNL_CHAIN_POLICY) == NF_ACCEPT};
 }
 
-NetlinkAttributes attributes_of(const std::string& message) {
-    return NetlinkAttributes::of(message, sizeof(nfgenmsg));
+int take_jump(nftnl_expr* expression, void* jump) {
+    if (text(::nftnl_expr_get_str(expression, NFTNL_EXPR_NAME)) != "immediate") return 0;
+    const char* chain = ::nftnl_expr_get_str(expression, NFTNL_EXPR_IMM_CHAIN);
+    if (chain != nullptr) *static_cast<std::string*>(jump) = chain;
+    return 0;
 }
 
-FilterTable table_from(const char* family, const NetlinkAttributes& found) {
-    return {family, found.text(NFTA_TABLE_NAME), found.u32(NFTA_TABLE_USE)};
-}
-
-FilterChain chain_from(const char* family, const NetlinkAttributes& found) {
-    return {family, found.text(NFTA_CHAIN_TABLE), found.text(NFTA_CHAIN_NAME),
-            found.has(NFTA_CHAIN_HOOK), found.u32(NFTA_CHAIN_POLICY) == NF_ACCEPT};
-}
-
-/// Where an expression leads to, if it is a jump.
-std::string jump_of(const NetlinkAttributes& expression) {
-    if (expression.text(NFTA_EXPR_NAME) != "immediate") return {};
-    const auto immediate = expression.below(NFTA_EXPR_DATA);
-    const auto data = immediate ? immediate->below(NFTA_IMMEDIATE_DATA) : std::nullopt;
-    const auto verdict = data ? data->below(NFTA_DATA_VERDICT) : std::nullopt;
-    return verdict ? verdict->text(NFTA_VERDICT_CHAIN) : std::string();
-}
-
-FilterRule rule_from(const char* family, const NetlinkAttributes& found) {
+FilterRule rule_from(const char* family, const nlmsghdr* message) {
+    const Owned<nftnl_rule> parsed(::nftnl_rule_alloc());
+    ::nftnl_rule_nlmsg_parse(message, parsed.get());
     FilterRule rule{family,
-                    found.text(NFTA_RULE_TABLE),
-                    found.text(NFTA_RULE_CHAIN),
-                    found.u64(NFTA_RULE_HANDLE),
+                    text(::nftnl_rule_get_str(parsed.get(), NFTNL_RULE_TABLE)),
+                    text(::nftnl_rule_get_str(parsed.get(), NFTNL_RULE_CHAIN)),
+                    ::nftnl_rule_get_u64(parsed.get(), NFTNL_RULE_HANDLE),
                     {}};
-    const auto expressions = found.below(NFTA_RULE_EXPRESSIONS);
-    if (!expressions) return rule;
-    for (const NetlinkAttributes& expression : expressions->elements()) {
-        if (std::string target = jump_of(expression); !target.empty()) rule.jump = target;
-    }
+    ::nftnl_expr_foreach(parsed.get(), take_jump, &rule.jump);
     return rule;
 }
 
 template <typename Part>
-Result<> add_all(Netlink& kernel, int message, Part (*from)(const char*, const NetlinkAttributes&),
+Result<> add_all(Netlink& kernel, std::uint16_t type, Part (*from)(const char*, const nlmsghdr*),
                  std::vector<Part>& parts) {
     for (const auto& [number, family] : kFamilies) {
-        NetlinkRequest request;
-        request.message(type_of(message), NLM_F_DUMP, header_of(number));
-        auto answer = kernel.ask(request, "listing packet filters");
-        if (!answer) return std::unexpected(answer.error());
-        for (const std::string& each : *answer) parts.push_back(from(family, attributes_of(each)));
+        NetlinkBuffer buffer{};
+        const auto* request =
+            ::nftnl_nlmsg_build_hdr(buffer.data(), type, number, NLM_F_DUMP, /*seq*/ 0);
+        const auto answer = TRY(kernel.ask(bytes_of(request), "listing packet filters"));
+        for (const std::string& each : answer) parts.push_back(from(family, header_of(each)));
     }
     return {};
 }
 
 Result<std::uint32_t> generation_of(Netlink& kernel) {
-    NetlinkRequest request;
-    request.message(type_of(NFT_MSG_GETGEN), 0, header_of(NFPROTO_UNSPEC));
-    auto answer = kernel.ask(request, "asking for packet filters");
-    if (!answer) return std::unexpected(answer.error());
-    return answer->empty() ? 0 : attributes_of(answer->front()).u32(NFTA_GEN_ID);
+    NetlinkBuffer buffer{};
+    const auto* request = ::nftnl_nlmsg_build_hdr(buffer.data(), NFT_MSG_GETGEN, NFPROTO_UNSPEC,
+                                                  /*flags*/ 0, /*seq*/ 0);
+    const auto answer =
+        TRY(kernel.ask(bytes_of(request), "reading the generation of packet filters"));
+    const Owned<nftnl_gen> generation(::nftnl_gen_alloc());
+    if (!answer.empty()) ::nftnl_gen_nlmsg_parse(header_of(answer.front()), generation.get());
+    return ::nftnl_gen_get_u32(generation.get(), NFTNL_GEN_ID);
 }
 
-Result<Ruleset> list_from(Netlink& kernel) {
-    auto generation = generation_of(kernel);
-    // The kernel's way to say that it has no nf_tables.
-    if (!generation && generation.error().code == Code::invalid) return Ruleset{};
-    if (!generation) return std::unexpected(generation.error());
-    Ruleset found{.generation = *generation, .tables = {}, .chains = {}, .rules = {}};
-    auto done = add_all(kernel, NFT_MSG_GETTABLE, table_from, found.tables);
-    if (done) done = add_all(kernel, NFT_MSG_GETCHAIN, chain_from, found.chains);
-    if (done) done = add_all(kernel, NFT_MSG_GETRULE, rule_from, found.rules);
-    if (!done) return std::unexpected(done.error());
-    return found;
-}
+/// Messages that the kernel applies all or not at all.
+class Transaction {
+public:
+    explicit Transaction(std::uint32_t generation) {
+        nlmsghdr* begin = ::nftnl_batch_begin(buffer_.data(), 0);
+        ::mnl_attr_put_u32(begin, NFNL_BATCH_GENID, ::htonl(generation));
+        bytes_ += bytes_of(begin);
+    }
 
-void add_removals(NetlinkRequest& batch, const Ruleset& going) {
-    for (const FilterRule& rule : going.rules) {
-        batch.message(type_of(NFT_MSG_DELRULE), 0, header_of(number_of(rule.family)))
-            .text(NFTA_RULE_TABLE, rule.table)
-            .text(NFTA_RULE_CHAIN, rule.chain)
-            .number(NFTA_RULE_HANDLE, rule.handle);
+    /// Handle 0: all rules of the chain.
+    void delete_rules(const std::string& family, const std::string& table, const std::string& chain,
+                      std::uint64_t handle) {
+        const Owned<nftnl_rule> rule(::nftnl_rule_alloc());
+        ::nftnl_rule_set_str(rule.get(), NFTNL_RULE_TABLE, table.c_str());
+        ::nftnl_rule_set_str(rule.get(), NFTNL_RULE_CHAIN, chain.c_str());
+        if (handle != 0) ::nftnl_rule_set_u64(rule.get(), NFTNL_RULE_HANDLE, handle);
+        add(NFT_MSG_DELRULE, family, ::nftnl_rule_nlmsg_build_payload, rule.get());
     }
-    for (const FilterChain& chain : going.chains) {  // without a handle: all rules of the chain
-        batch.message(type_of(NFT_MSG_DELRULE), 0, header_of(number_of(chain.family)))
-            .text(NFTA_RULE_TABLE, chain.table)
-            .text(NFTA_RULE_CHAIN, chain.name);
-    }
-    for (const FilterChain& chain : going.chains) {
-        batch.message(type_of(NFT_MSG_DELCHAIN), 0, header_of(number_of(chain.family)))
-            .text(NFTA_CHAIN_TABLE, chain.table)
-            .text(NFTA_CHAIN_NAME, chain.name);
-    }
-    for (const FilterTable& table : going.tables) {
-        batch.message(type_of(NFT_MSG_DELTABLE), 0, header_of(number_of(table.family)))
-            .text(NFTA_TABLE_NAME, table.name);
-    }
-}
 
-nfgenmsg batch_header() {
-    // In network order, as the kernel wants the subsystem here.
-    return {.nfgen_family = AF_UNSPEC,
-            .version = NFNETLINK_V0,
-            .res_id = static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8)};
-}
+    void delete_chain(const FilterChain& going) {
+        const Owned<nftnl_chain> chain(::nftnl_chain_alloc());
+        ::nftnl_chain_set_str(chain.get(), NFTNL_CHAIN_TABLE, going.table.c_str());
+        ::nftnl_chain_set_str(chain.get(), NFTNL_CHAIN_NAME, going.name.c_str());
+        add(NFT_MSG_DELCHAIN, going.family, ::nftnl_chain_nlmsg_build_payload, chain.get());
+    }
+
+    void delete_table(const FilterTable& going) {
+        const Owned<nftnl_table> table(::nftnl_table_alloc());
+        ::nftnl_table_set_str(table.get(), NFTNL_TABLE_NAME, going.name.c_str());
+        add(NFT_MSG_DELTABLE, going.family, ::nftnl_table_nlmsg_build_payload, table.get());
+    }
+
+    const std::string& finish() { return bytes_ += bytes_of(::nftnl_batch_end(buffer_.data(), 0)); }
+
+private:
+    template <typename Build, typename Object>
+    void add(std::uint16_t type, const std::string& family, Build build, Object* object) {
+        const std::uint16_t number = family == "ip" ? NFPROTO_IPV4 : NFPROTO_IPV6;
+        nlmsghdr* message = ::nftnl_nlmsg_build_hdr(buffer_.data(), type, number, 0, 0);
+        build(message, object);
+        bytes_ += bytes_of(message);
+    }
+
+    NetlinkBuffer buffer_{};
+    std::string bytes_;
+};
 
 }  // namespace
 
 Result<Ruleset> list_ruleset() {
-    auto kernel = Netlink::open(NETLINK_NETFILTER);
-    if (!kernel) return std::unexpected(kernel.error());
-    return list_from(*kernel);
+    auto kernel = TRY(Netlink::open(NETLINK_NETFILTER));
+    const auto generation = generation_of(kernel);
+    // The error of a kernel without nf_tables.
+    if (!generation && generation.error().code == Code::invalid) return Ruleset{};
+    Ruleset found;
+    found.generation = TRY(generation);
+    TRY(add_all(kernel, NFT_MSG_GETTABLE, table_from, found.tables));
+    TRY(add_all(kernel, NFT_MSG_GETCHAIN, chain_from, found.chains));
+    TRY(add_all(kernel, NFT_MSG_GETRULE, rule_from, found.rules));
+    return found;
 }
 
 Result<> remove_from_filter(const Ruleset& going) {
-    auto kernel = Netlink::open(NETLINK_NETFILTER);
-    if (!kernel) return std::unexpected(kernel.error());
-    NetlinkRequest batch;
-    batch.message(NFNL_MSG_BATCH_BEGIN, 0, batch_header())
-        .number(NFNL_BATCH_GENID, going.generation);
-    add_removals(batch, going);
-    batch.message(NFNL_MSG_BATCH_END, 0, batch_header());
+    auto kernel = TRY(Netlink::open(NETLINK_NETFILTER));
+    Transaction transaction(going.generation);
+    for (const FilterRule& rule : going.rules) {
+        transaction.delete_rules(rule.family, rule.table, rule.chain, rule.handle);
+    }
+    for (const FilterChain& chain : going.chains) {
+        transaction.delete_rules(chain.family, chain.table, chain.name, 0);
+    }
+    for (const FilterChain& chain : going.chains) transaction.delete_chain(chain);
+    for (const FilterTable& table : going.tables) transaction.delete_table(table);
     crash_point("filter.remove.before");
-    auto done = kernel->ask(batch, "removing chains of packet filters");
+    auto done = kernel.ask(transaction.finish(), "removing chains of packet filters");
     crash_point("filter.remove.after");
     if (!done) return std::unexpected(done.error());
     return {};
@@ -160,12 +189,11 @@ Result<> remove_from_filter(const Ruleset& going) {
 Result<std::vector<std::string>> legacy_tables(const Root& root) {
     std::vector<std::string> tables;
     for (const auto& [family, file] : {std::pair("IPv4", "ip"), std::pair("IPv6", "ip6")}) {
-        // By number: /proc/net and /proc/self are links, which are not followed.
+        // /proc/net and /proc/self are symbolic links, which are not followed.
         auto names = read_file(root, fmt::format("/proc/{}/net/{}_tables_names", ::getpid(), file),
                                kMaxNames);
         if (!names && names.error().code == Code::not_found) continue;
-        if (!names) return std::unexpected(names.error());
-        std::istringstream lines(*names);
+        std::istringstream lines(TRY(std::move(names)));
         for (std::string line; std::getline(lines, line);) {
             tables.push_back(fmt::format("{} {}", family, line));
         }

@@ -9,7 +9,8 @@
 
 namespace kubexm::executor {
 
-// nf_tables of IPv4 and IPv6, where iptables keeps its rules as well on all but old hosts.
+// nf_tables of IPv4 and IPv6. iptables-nft, the default of current distributions, stores its rules
+// there as well.
 
 struct FilterTable {
     std::string family;  // "ip", "ip6"
@@ -23,8 +24,8 @@ struct FilterChain {
     std::string family;
     std::string table;
     std::string name;
-    bool base = false;     // packets come to it by themselves
-    bool accepts = false;  // a base chain: what no rule decides
+    bool base = false;     // attached to a hook
+    bool accepts = false;  // the policy of a base chain is accept
 
     bool operator==(const FilterChain&) const = default;
 };
@@ -34,13 +35,13 @@ struct FilterRule {
     std::string table;
     std::string chain;
     std::uint64_t handle = 0;
-    std::string jump;  // the chain it leads to, if any
+    std::string jump;  // target chain of a jump or goto
 
     bool operator==(const FilterRule&) const = default;
 };
 
 struct Ruleset {
-    std::uint32_t generation = 0;  // another after every change by anybody
+    std::uint32_t generation = 0;  // the kernel increments it with every change
     std::vector<FilterTable> tables;
     std::vector<FilterChain> chains;
     std::vector<FilterRule> rules;
@@ -48,15 +49,14 @@ struct Ruleset {
     bool operator==(const Ruleset&) const = default;
 };
 
-/// Empty on a kernel without nf_tables. conflict: it changes while it is read.
+/// Empty on a kernel without nf_tables. conflict: the rules changed meanwhile.
 Result<Ruleset> list_ruleset();
 
-/// Takes rules, chains with their rules, and tables away, all or nothing. conflict: the rules are
-/// no longer those of `going.generation`.
+/// Removes rules, chains with their rules, and tables, all or nothing. conflict: the generation is
+/// no longer that of `going`, or an object is in use.
 Result<> remove_from_filter(const Ruleset& going);
 
-/// The tables of iptables as it was before nf_tables, whose content only its own tools can tell:
-/// "IPv4 nat", ...
+/// The tables of iptables-legacy, whose content only iptables-legacy can list: "IPv4 nat", ...
 Result<std::vector<std::string>> legacy_tables(const Root& root);
 
 }  // namespace kubexm::executor

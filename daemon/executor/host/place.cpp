@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "daemon/base/text.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::executor {
 
@@ -27,22 +28,21 @@ Result<> check_component(std::string_view component, std::string_view path) {
 
 Result<> check_path(std::string_view path) {
     if (!path.starts_with('/')) {
-        return fail(Code::invalid,
-                    fmt::format("path {}: expected one that begins with /", shown(path)));
+        return fail(Code::invalid, fmt::format("path {}: expected an absolute path", shown(path)));
     }
     if (path.find('\0') != std::string_view::npos) {
         return fail(Code::invalid, fmt::format("path {}: expected no NUL byte", shown(path)));
     }
     for (std::size_t begin = 1; begin <= path.size();) {
         const auto end = std::min(path.find('/', begin), path.size());
-        if (auto good = check_component(path.substr(begin, end - begin), path); !good) return good;
+        TRY(check_component(path.substr(begin, end - begin), path));
         begin = end + 1;
     }
     return {};
 }
 
-/// The kernel's own way of going there in one step. Empty where it refuses or does not have the
-/// call; walk() then goes as safely and says what was in the way.
+/// Resolves in one system call. Empty: the kernel refused or lacks openat2; walk() is as safe and
+/// its error names the component.
 Fd open_beneath(int root, const std::string& relative) {
     open_how how{};
     how.flags = kDirectory;
@@ -50,14 +50,13 @@ Fd open_beneath(int root, const std::string& relative) {
     return Fd{static_cast<int>(::syscall(SYS_openat2, root, relative.c_str(), &how, sizeof(how)))};
 }
 
-/// One component further; `so_far` names it for messages.
+/// Resolves one component; `so_far` is its path for messages.
 Result<Fd> step_into(int directory, const std::string& component, std::string_view so_far) {
     Fd next{::openat(directory, component.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
     if (!next) return from_errno("open", shown(so_far));
-    const auto seen = status_of(next.get(), shown(so_far));
-    if (!seen) return std::unexpected(seen.error());
-    if (S_ISLNK(seen->st_mode)) return link_in_the_way(shown(so_far));
-    if (!S_ISDIR(seen->st_mode)) return from_errno("open", shown(so_far), ENOTDIR);
+    const auto status = TRY(status_of(next.get(), shown(so_far)));
+    if (S_ISLNK(status.st_mode)) return symlink_denied(shown(so_far));
+    if (!S_ISDIR(status.st_mode)) return from_errno("open", shown(so_far), ENOTDIR);
     return next;
 }
 
@@ -67,10 +66,8 @@ Result<Fd> walk(int root, std::string_view path) {
     for (std::size_t begin = 1; begin < path.size();) {
         const auto end = std::min(path.find('/', begin), path.size());
         const int from = here ? here.get() : root;
-        auto next =
-            step_into(from, std::string(path.substr(begin, end - begin)), path.substr(0, end));
-        if (!next) return next;
-        here = *std::move(next);
+        const std::string component(path.substr(begin, end - begin));
+        here = TRY(step_into(from, component, path.substr(0, end)));
         begin = end + 1;
     }
     Fd opened{::openat(here ? here.get() : root, ".", kDirectory)};
@@ -87,7 +84,7 @@ Result<Root> Root::open(const std::string& directory) {
 }
 
 Result<Place> find_place(const Root& root, const std::string& path) {
-    if (auto good = check_path(path); !good) return std::unexpected(good.error());
+    TRY(check_path(path));
     const auto slash = path.rfind('/');
     const std::string parent = path.substr(0, slash);
     if (!parent.empty()) {
@@ -95,9 +92,8 @@ Result<Place> find_place(const Root& root, const std::string& path) {
             return Place{std::move(fd), path.substr(slash + 1), path, shown(path)};
         }
     }
-    auto walked = walk(root.fd(), parent);
-    if (!walked) return std::unexpected(walked.error());
-    return Place{*std::move(walked), path.substr(slash + 1), path, shown(path)};
+    Fd walked = TRY(walk(root.fd(), parent));
+    return Place{std::move(walked), path.substr(slash + 1), path, shown(path)};
 }
 
 Result<Fd> pin(const Place& place) {
@@ -107,13 +103,13 @@ Result<Fd> pin(const Place& place) {
 }
 
 Result<struct stat> status_of(int fd, std::string_view object) {
-    struct stat seen{};
-    if (::fstat(fd, &seen) != 0) return from_errno("stat", object);
-    return seen;
+    struct stat status{};
+    if (::fstat(fd, &status) != 0) return from_errno("stat", object);
+    return status;
 }
 
 Result<Fd> reopen(int pinned, int flags, std::string_view object) {
-    // O_NONBLOCK: a lease that somebody holds on the file must not stop us.
+    // O_NONBLOCK: does not wait for the holder of a lease.
     Fd fd{::open(path_to(pinned).c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)};
     if (!fd) return from_errno("open", object);
     return fd;
@@ -121,7 +117,7 @@ Result<Fd> reopen(int pinned, int flags, std::string_view object) {
 
 std::string path_to(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
-std::unexpected<Error> link_in_the_way(std::string_view object) {
+std::unexpected<Error> symlink_denied(std::string_view object) {
     return fail(Code::denied, fmt::format("{} is a symbolic link, which is not followed", object));
 }
 

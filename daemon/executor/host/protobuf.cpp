@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "daemon/base/try.hpp"
+
 // https://protobuf.dev/programming-guides/encoding
 
 namespace kubexm::executor::protobuf {
@@ -11,7 +13,7 @@ namespace kubexm::executor::protobuf {
 namespace {
 
 constexpr std::uint64_t kNumber = 0, kEightBytes = 1, kBytes = 2, kFourBytes = 5;
-constexpr std::uint64_t kLargestMember = (std::uint64_t{1} << 29U) - 1;
+constexpr std::uint64_t kMaxField = (std::uint64_t{1} << 29U) - 1;
 
 std::string varint(std::uint64_t value) {
     std::string bytes;
@@ -19,7 +21,7 @@ std::string varint(std::uint64_t value) {
     return bytes += static_cast<char>(value);
 }
 
-/// Takes a number from the front of the message; nothing where there is none of at most 64 bits.
+/// Takes a number of at most 64 bits from the front of the message.
 std::optional<std::uint64_t> take_varint(std::string_view& message) {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64 && !message.empty(); shift += 7) {
@@ -39,11 +41,11 @@ std::optional<std::string_view> take(std::string_view& message, std::uint64_t si
     return taken;
 }
 
-/// Takes a value of a wire type; of numbers the text is of no use.
+/// Takes a value of a wire type; empty for a varint.
 std::optional<std::string_view> take_value(std::string_view& message, std::uint64_t type) {
     if (type == kEightBytes) return take(message, 8);
     if (type == kFourBytes) return take(message, 4);
-    if (type != kNumber && type != kBytes) return {};  // groups, which nobody sends any more
+    if (type != kNumber && type != kBytes) return {};  // groups are obsolete
     const auto number = take_varint(message);
     if (!number) return {};
     return type == kBytes ? take(message, *number) : std::string_view();
@@ -51,16 +53,16 @@ std::optional<std::string_view> take_value(std::string_view& message, std::uint6
 
 }  // namespace
 
-std::string flag(std::uint32_t number) {
+std::string true_field(std::uint32_t number) {
     return varint((std::uint64_t{number} << 3U) | kNumber) + varint(1);
 }
 
-std::string member(std::uint32_t number, std::string_view value) {
+std::string field(std::uint32_t number, std::string_view value) {
     const std::uint64_t tag = (std::uint64_t{number} << 3U) | kBytes;
     return varint(tag) + varint(value.size()) + std::string(value);
 }
 
-Result<std::vector<std::string_view>> members(std::string_view message, std::uint32_t number) {
+Result<std::vector<std::string_view>> fields(std::string_view message, std::uint32_t number) {
     const std::size_t size = message.size();
     std::vector<std::string_view> values;
     while (!message.empty()) {
@@ -68,20 +70,20 @@ Result<std::vector<std::string_view>> members(std::string_view message, std::uin
         const auto tag = take_varint(message);
         const std::uint64_t found = tag.value_or(0) >> 3U;
         const std::uint64_t type = tag.value_or(0) & 7U;
-        const bool known = found >= 1 && found <= kLargestMember;
+        const bool known = found >= 1 && found <= kMaxField;
         const auto value = known ? take_value(message, type) : std::nullopt;
         if (!value || (found == number && type != kBytes)) {
-            return fail(Code::invalid, fmt::format("no protobuf at byte {} of {}", place, size));
+            return fail(Code::invalid,
+                        fmt::format("protobuf message: invalid at byte {} of {}", place, size));
         }
         if (found == number) values.push_back(*value);
     }
     return values;
 }
 
-Result<std::string_view> last_member(std::string_view message, std::uint32_t number) {
-    auto values = members(message, number);
-    if (!values) return std::unexpected(values.error());
-    return values->empty() ? std::string_view() : values->back();
+Result<std::string_view> last_field(std::string_view message, std::uint32_t number) {
+    const auto values = TRY(fields(message, number));
+    return values.empty() ? std::string_view() : values.back();
 }
 
 }  // namespace kubexm::executor::protobuf

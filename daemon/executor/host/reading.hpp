@@ -13,7 +13,7 @@
 
 namespace kubexm::executor {
 
-/// Content passes through it that may be a secret.
+/// For content that may be a secret.
 struct WipedBuffer {
     std::string bytes = std::string(std::size_t{256} * 1024, '\0');
 
@@ -23,7 +23,7 @@ struct WipedBuffer {
     ~WipedBuffer() { wipe(bytes); }
 };
 
-/// Reads once into the whole of `buffer`; the bytes that came, none at the end of the file.
+/// One read into `buffer`; empty at the end of the file.
 inline Result<std::string_view> read_some(int fd, std::string& buffer, std::string_view object) {
     for (;;) {
         const ssize_t got = ::read(fd, buffer.data(), buffer.size());

@@ -1,4 +1,4 @@
-// Replacing files and links so that there is the old or the new one at every instant.
+// Atomic replacement of files and symbolic links.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/digest.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/attributes.hpp"
 #include "daemon/executor/host/durable.hpp"
 #include "daemon/executor/host/files.hpp"
@@ -20,136 +21,129 @@ namespace kubexm::executor {
 
 namespace {
 
-/// The same for the same path at every time, so that a later run finds what this one left; hidden
-/// and without a suffix, so that no program that reads the directory takes it for its own.
+/// Stable, so that a later run finds the file of an interrupted one; hidden and without a suffix,
+/// so that programs which read the directory ignore it.
 std::string temporary_name(const Place& place) {
     return ".kubexm-" + sha256(place.leaf).substr(0, 32);
 }
 
 Result<> remove_temporary(const Place& place) {
     const std::string name = temporary_name(place);
-    const auto gone = unlink_unless_directory(place.parent.get(), name);
-    if (!gone) return from_errno("unlink what was left of", place.path, gone.error());
-    if (*gone) return {};
-    return fail(Code::conflict,
-                fmt::format("{}: a directory {} is beside it: move it away", place.path, name));
+    const auto unlinked = unlink_unless_directory(place.parent.get(), name);
+    if (!unlinked) return from_errno("unlink the temporary file of", place.path, unlinked.error());
+    if (*unlinked) return {};
+    return fail(Code::conflict, fmt::format("{}: its temporary file {} is a directory; remove it",
+                                            place.path, name));
 }
 
-/// The new object, under its temporary name until it moves in. One that does not is removed.
+/// The new object under its temporary name. Removed unless committed.
 class TempFile {
 public:
     explicit TempFile(const Place& place) : place_(place), name_(temporary_name(place)) {}
     TempFile(const TempFile&) = delete;
     TempFile& operator=(const TempFile&) = delete;
     ~TempFile() {
-        if (made_) ::unlinkat(place_.parent.get(), name_.c_str(), 0);
+        if (created_) ::unlinkat(place_.parent.get(), name_.c_str(), 0);
     }
 
-    /// Open for writing, empty, for nobody else to read.
+    /// Open for writing, with mode 0600.
     Result<Fd> make_file() {
-        if (auto done = remove_temporary(place_); !done) return std::unexpected(done.error());
+        TRY(remove_temporary(place_));
         crash_point("file.create.before");
         constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
         Fd file{::openat(place_.parent.get(), name_.c_str(), flags, 0600)};
         if (!file) return from_errno("create", place_.path);
-        made_ = true;
+        created_ = true;
         crash_point("file.create.after");
         return file;
     }
 
     /// Pinned.
     Result<Fd> make_link(const std::string& target) {
-        if (auto done = remove_temporary(place_); !done) return std::unexpected(done.error());
-        auto made = make_symlink(place_.parent.get(), name_, target, place_.path);
-        if (!made) return std::unexpected(made.error());
-        made_ = true;
+        TRY(remove_temporary(place_));
+        TRY(make_symlink(place_.parent.get(), name_, target, place_.path));
+        created_ = true;
         Fd link{::openat(place_.parent.get(), name_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
         if (!link) return from_errno("open", place_.path);
-        if (auto good = check_made(link.get()); !good) return std::unexpected(good.error());
+        TRY(check_link(link.get()));
         return link;
     }
 
     Result<> commit() {
-        auto renamed = rename_within(place_.parent.get(), name_, place_.leaf, place_.path);
-        if (!renamed) return renamed;
-        made_ = false;
+        TRY(rename_within(place_.parent.get(), name_, place_.leaf, place_.path));
+        created_ = false;
         return sync_directory(place_.parent.get(), place_.path);
     }
 
 private:
-    /// A link is found again by its name: who may write to the directory could have put a hard link
-    /// to somebody's file there, which must not get our owner and mode.
-    Result<> check_made(int link) const {
-        const auto seen = status_of(link, place_.path);
-        if (!seen) return std::unexpected(seen.error());
-        if (S_ISLNK(seen->st_mode) && seen->st_nlink == 1) return {};
+    /// symlinkat returns no descriptor: a process that may write to the directory could have
+    /// swapped the link for a hard link to a foreign file, which must not get our owner and mode.
+    Result<> check_link(int link) const {
+        const auto status = TRY(status_of(link, place_.path));
+        if (S_ISLNK(status.st_mode) && status.st_nlink == 1) return {};
         return fail(Code::conflict,
                     place_.path +
-                        ": the new link was exchanged before it was in place: see who "
-                        "else writes to its directory");
+                        ": another process replaced the new link; check which process "
+                        "writes to its directory");
     }
 
     const Place& place_;
     std::string name_;
-    bool made_ = false;
+    bool created_ = false;
 };
 
-/// conflict: what is there is not ours to replace.
+/// conflict: a directory, special file, or file with several hard links.
 Result<> check_replaceable(const Place& place) {
-    struct stat seen{};
-    if (::fstatat(place.parent.get(), place.leaf.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) {
+    struct stat status{};
+    if (::fstatat(place.parent.get(), place.leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT) return {};
         return from_errno("stat", place.path);
     }
-    if (S_ISLNK(seen.st_mode)) return {};
-    if (S_ISDIR(seen.st_mode)) return fail(Code::conflict, place.path + " is a directory");
-    if (!S_ISREG(seen.st_mode)) {
-        return fail(Code::conflict, place.path + " is neither a file nor a link");
+    if (S_ISLNK(status.st_mode)) return {};
+    if (S_ISDIR(status.st_mode)) return fail(Code::conflict, place.path + " is a directory");
+    if (!S_ISREG(status.st_mode)) {
+        return fail(Code::conflict, place.path + " is neither a file nor a symbolic link");
     }
-    if (seen.st_nlink > 1) {
+    if (status.st_nlink > 1) {
         return fail(Code::conflict,
                     fmt::format("{} has {} hard links: the others would keep the old content",
-                                place.path, seen.st_nlink));
+                                place.path, status.st_nlink));
     }
     return {};
 }
 
-/// `fill(fd, object)` writes the content.
-template <typename Fill>
-Result<> replace_filled(const Root& root, const std::string& path, const Attributes& attributes,
-                        const Fill& fill) {
-    const auto place = find_place(root, path);
-    if (!place) return std::unexpected(place.error());
-    if (auto good = check_replaceable(*place); !good) return good;
-    TempFile temp(*place);
-    const auto file = temp.make_file();
-    if (!file) return std::unexpected(file.error());
-    if (auto done = fill(file->get(), place->path); !done) return done;
-    // After the last write: writing takes capabilities and set-uid bits away.
-    if (auto done = apply_attributes(file->get(), attributes, place->path); !done) return done;
-    if (auto done = sync_file(file->get(), place->path); !done) return done;
+/// `write(fd, object)` writes the content.
+template <typename Write>
+Result<> replace_with(const Root& root, const std::string& path, const Attributes& attributes,
+                      const Write& write) {
+    const auto place = TRY(find_place(root, path));
+    TRY(check_replaceable(place));
+    TempFile temp(place);
+    const auto file = TRY(temp.make_file());
+    TRY(write(file.get(), place.path));
+    // After the last write, which clears capabilities and set-uid bits.
+    TRY(apply_attributes(file.get(), attributes, place.path));
+    TRY(sync_file(file.get(), place.path));
     return temp.commit();
 }
 
-/// The digest of what was copied.
-Result<std::string> copy(int source, int file, const Effort& effort, std::string_view object) {
+/// Returns the digest of the content.
+Result<std::string> copy(int source, int file, const ReadLimit& limit, std::string_view object) {
     WipedBuffer buffer;
     Sha256 digest;
-    for (std::uint64_t left = effort.bytes;;) {
-        if (auto good = in_time(effort.deadline, object); !good) {
-            return std::unexpected(good.error());
-        }
+    for (std::uint64_t left = limit.bytes;;) {
+        TRY(in_time(limit.deadline, object));
         const auto bytes = read_some(source, buffer.bytes, object);
         if (!bytes) return during("reading the new content", bytes.error());
         if (bytes->empty()) return digest.finish();
         if (bytes->size() > left) {
-            return fail(Code::invalid, fmt::format("the new content of {} has more than {} bytes",
-                                                   object, effort.bytes));
+            return fail(Code::invalid,
+                        fmt::format("the new content of {}: expected at most {} bytes", object,
+                                    limit.bytes));
         }
         left -= bytes->size();
         digest.update(*bytes);
-        const auto written = write_content(file, *bytes, object);
-        if (!written) return std::unexpected(written.error());
+        TRY(write_content(file, *bytes, object));
     }
 }
 
@@ -157,45 +151,44 @@ Result<std::string> copy(int source, int file, const Effort& effort, std::string
 
 Result<> replace_file(const Root& root, const std::string& path, std::string_view content,
                       const Attributes& attributes) {
-    return replace_filled(root, path, attributes, [content](int file, std::string_view object) {
+    return replace_with(root, path, attributes, [content](int file, std::string_view object) {
         return write_content(file, content, object);
     });
 }
 
 Result<> replace_file_from(const Root& root, const std::string& path, int source,
-                           std::string_view digest, const Effort& effort,
+                           std::string_view digest, const ReadLimit& limit,
                            const Attributes& attributes) {
-    const auto fill = [source, digest, &effort](int file, std::string_view object) -> Result<> {
-        const auto copied = copy(source, file, effort, object);
-        if (!copied) return std::unexpected(copied.error());
-        if (*copied == digest) return {};
-        return fail(Code::invalid, fmt::format("the new content of {} has SHA-256 {}, expected {}",
-                                               object, *copied, digest));
+    const auto write = [source, digest, &limit](int file, std::string_view object) -> Result<> {
+        const auto copied = TRY(copy(source, file, limit, object));
+        if (copied == digest) return {};
+        return fail(Code::invalid,
+                    fmt::format("the new content of {}: expected SHA-256 {}, found {}", object,
+                                digest, copied));
     };
-    return replace_filled(root, path, attributes, fill);
+    return replace_with(root, path, attributes, write);
 }
 
 Result<> replace_symlink(const Root& root, const std::string& path, const std::string& target,
                          const Attributes& attributes) {
-    const auto place = find_place(root, path);
-    if (!place) return std::unexpected(place.error());
+    const auto place = TRY(find_place(root, path));
     if (target.empty() || target.find('\0') != std::string::npos) {
-        return fail(Code::invalid, place->path + ": expected a target without NUL bytes");
+        return fail(Code::invalid,
+                    place.path + ": expected a target that is not empty and has no NUL byte");
     }
-    if (auto good = check_replaceable(*place); !good) return good;
-    TempFile temp(*place);
-    const auto link = temp.make_link(target);
-    if (!link) return std::unexpected(link.error());
-    if (auto done = apply_attributes(link->get(), attributes, place->path); !done) return done;
+    TRY(check_replaceable(place));
+    TempFile temp(place);
+    const auto link = TRY(temp.make_link(target));
+    TRY(apply_attributes(link.get(), attributes, place.path));
     return temp.commit();
 }
 
 Result<> remove_leftovers(const Root& root, const std::string& path) {
-    const auto place = find_place(root, path);
-    if (!place && place.error().code == Code::not_found) return {};
-    if (!place) return std::unexpected(place.error());
-    if (auto done = remove_temporary(*place); !done) return done;
-    return sync_directory(place->parent.get(), place->path);
+    auto found = find_place(root, path);
+    if (!found && found.error().code == Code::not_found) return {};
+    const auto place = TRY(std::move(found));
+    TRY(remove_temporary(place));
+    return sync_directory(place.parent.get(), place.path);
 }
 
 }  // namespace kubexm::executor

@@ -13,17 +13,16 @@ namespace kubexm::executor {
 
 using RuntimeDeadline = std::chrono::steady_clock::time_point;
 
-/// The ids of all pods, sorted. not_found: no runtime runs.
+/// The ids of all pod sandboxes, sorted. not_found: no runtime listens.
 Result<std::vector<std::string>> list_pods(RuntimeDeadline deadline);
 
-/// Ends a pod and removes it with its containers and its network; success also where it is gone.
+/// Stops and removes a pod with its containers and network. Success also where it is absent.
 Result<> remove_pod(const std::string& id, RuntimeDeadline deadline);
 
-/// Lets containerd clear away at once what removed pods have left in its store, as it would by
-/// itself some time later.
+/// Runs containerd's garbage collection of snapshots and content that removed pods used.
 Result<> clear_store(RuntimeDeadline deadline);
 
-/// The ids in an answer to ListPodSandbox. invalid: something else.
-Result<std::vector<std::string>> pods_in(std::string_view answer);
+/// The ids in a ListPodSandboxResponse. invalid: not such a message.
+Result<std::vector<std::string>> pods_in(std::string_view response);
 
 }  // namespace kubexm::executor

@@ -12,7 +12,6 @@
 
 namespace kubexm::executor {
 
-/// What systemd says about a unit.
 struct UnitStatus {
     std::string name;
     std::string load;        // "loaded", "not-found", "masked", ...
@@ -27,20 +26,20 @@ struct UnitStatus {
     bool operator==(const UnitStatus&) const = default;
 };
 
-/// A command for PID 1 to run once. argv[0] is an absolute path; there is no shell.
+/// A command that PID 1 runs once. argv[0] is an absolute path; no shell is involved.
 struct TransientCommand {
     std::string unit;  // "kubexm-preflight.service"
     std::string description;
     std::vector<std::string> argv;
 };
 
-/// systemd over sd-bus. Straight-line calls for the worker thread, each with a deadline; one
-/// connection, opened when needed and again after it was lost (unavailable meanwhile).
+/// systemd over sd-bus. Blocking calls for the worker thread, each with a deadline, on one
+/// connection that is opened on demand and again after it was lost. unavailable: not connected.
 ///
-/// A job is asked for after the subscription to JobRemoved and counts as done when systemd reports
-/// its result: "done" is success; failed, timeout, dependency and the like are `unavailable`
-/// errors that name unit, job result and the unit's own result; cancelled is `cancelled`.
-/// not_found: no such unit. timeout: the deadline passed; the job is cancelled first.
+/// A call that queues a job returns when systemd reports its result: "done" is success; failed,
+/// timeout, dependency and the like are `unavailable`, with the job's and the unit's result;
+/// canceled is `cancelled`. not_found: no such unit. timeout: the deadline passed; the job was
+/// cancelled.
 class Systemd {
 public:
     using Deadline = std::chrono::steady_clock::time_point;
@@ -51,23 +50,23 @@ public:
     Systemd& operator=(Systemd&&) noexcept;
     ~Systemd();
 
-    /// Told every second while a job of systemd is waited for, with how long that is already.
+    /// Called every second during a wait for a job, with the time waited so far.
     using OnWait = std::function<void(std::chrono::seconds)>;
-    void on_wait(OnWait tell);
+    void on_wait(OnWait notify);
 
-    /// Also of a unit that is nowhere: its `load` is "not-found".
+    /// The `load` of a unit that does not exist is "not-found".
     Result<UnitStatus> status(const std::string& unit, Deadline deadline);
     Result<> start(const std::string& unit, Deadline deadline);
     Result<> stop(const std::string& unit, Deadline deadline);
     Result<> restart(const std::string& unit, Deadline deadline);
-    /// Links are changed durably, never in place of a file (conflict), and systemd has read its
-    /// files again. invalid: a unit without [Install] section cannot be enabled.
+    /// Changes links durably and makes systemd reload. conflict: a file in place of a link.
+    /// invalid: a unit without an [Install] section cannot be enabled.
     Result<> enable(const std::string& unit, Deadline deadline);
     Result<> disable(const std::string& unit, Deadline deadline);
     Result<> mask(const std::string& unit, Deadline deadline);
     Result<> unmask(const std::string& unit, Deadline deadline);
-    /// Clears a failed state, so that a later start is not refused for too many tries. A unit that
-    /// systemd does not know has none.
+    /// Clears a failed state, so that a start is not refused for too many tries. Success also where
+    /// systemd does not know the unit.
     Result<> reset_failed(const std::string& unit, Deadline deadline);
     Result<> reload(Deadline deadline);
 
@@ -81,14 +80,13 @@ public:
     Result<std::vector<PathUnit>> active_units(const std::string& type, const std::string& below,
                                                Deadline deadline);
 
-    /// The names of active units that match a pattern: "kubepods*.slice".
+    /// The names of active units that match a glob: "kubepods*.slice".
     Result<std::vector<std::string>> active_names(const std::string& pattern, Deadline deadline);
 
-    /// Runs a command in a transient unit to its end and returns its exit code. The unit is gone
-    /// afterwards. A unit of that name that is still running is waited for instead of started
-    /// again: that is how an interrupted run is picked up. conflict: the name is that of another
-    /// unit. unavailable: killed by a signal. cancelled: stopped by somebody. timeout: it was
-    /// ended.
+    /// Runs a command in a transient unit, returns its exit code and removes the unit. Waits for a
+    /// running unit with that name and command instead: this resumes an interrupted run. conflict:
+    /// another unit has the name. unavailable: killed by a signal. cancelled: the unit was stopped.
+    /// timeout: the deadline passed; the command was stopped.
     Result<std::int32_t> run(const TransientCommand& command, Deadline deadline);
 
 private:

@@ -7,30 +7,30 @@
 #include "daemon/executor/host/manager.hpp"
 #include "daemon/executor/host/systemd.hpp"
 
-// Private to the module: what the verbs of Systemd share.
+// Private to the module: shared by the methods of Systemd.
 
 namespace kubexm::executor {
 
-/// A method that makes or removes links to unit files.
+/// A method of systemd that creates or removes links to unit files.
 struct LinkMethod {
     const char* name = nullptr;
-    const char* arguments = nullptr;    // their types
-    bool tells_if_installable = false;  // its answer begins with whether the unit can be enabled
+    const char* types = nullptr;       // of the arguments
+    bool returns_installable = false;  // the reply begins with a bool: [Install] section exists
 };
 
 struct Systemd::Impl {
-    explicit Impl(std::string where) : address(std::move(where)) {}
+    explicit Impl(std::string bus) : address(std::move(bus)) {}
 
-    /// The manager on a connection that is alive as far as anybody can know.
+    /// The manager, on a new connection where the last one was lost.
     Result<Manager*> connect(Deadline deadline);
 
-    /// The same for a verb that concerns a unit, whose name is checked first.
+    /// The same after a check of the unit's name.
     Result<Manager*> connect_for(std::string_view unit, Deadline deadline);
 
-    /// Runs a job of a unit to its end.
+    /// Queues a job of a unit and waits for its end.
     Result<> job(const char* method, const std::string& unit, Deadline deadline);
 
-    /// Changes the links to a unit's file, and makes systemd see it.
+    /// Changes the links to a unit's file and reloads systemd.
     Result<> relink(const LinkMethod& method, const std::string& unit, Deadline deadline);
 
     std::string address;
@@ -38,7 +38,7 @@ struct Systemd::Impl {
     std::optional<Manager> manager;
 };
 
-/// Makes systemd read all unit files again.
+/// systemctl daemon-reload.
 Result<> reload_files(Manager& manager, bus::Deadline deadline);
 
 }  // namespace kubexm::executor

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <utility>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/jobs.hpp"
 #include "daemon/executor/host/systemd_impl.hpp"
 #include "daemon/executor/host/unit_properties.hpp"
@@ -16,12 +17,11 @@ namespace {
 
 Result<> check(const TransientCommand& command) {
     if (!command.unit.ends_with(".service")) {
-        return fail(Code::invalid, "a command runs in a unit whose name ends in .service");
+        return fail(Code::invalid, "unit of a command: expected a name that ends in .service");
     }
     if (command.argv.empty() || !command.argv.front().starts_with('/')) {
-        return fail(
-            Code::invalid,
-            fmt::format("{}: expected a command that begins with an absolute path", command.unit));
+        return fail(Code::invalid,
+                    fmt::format("{}: expected a command with an absolute path", command.unit));
     }
     const auto has_nul = [](const std::string& text) { return text.contains('\0'); };
     if (std::ranges::any_of(command.argv, has_nul)) {
@@ -31,13 +31,13 @@ Result<> check(const TransientCommand& command) {
     return {};
 }
 
-std::string fate(const UnitProperties& ended) {
+std::string describe_end(const UnitProperties& ended) {
     if (ended.main_code == 0) return "could not be started";
     if (ended.main_code == CLD_EXITED) return fmt::format("exited with {}", ended.main_status);
     return fmt::format("was ended by signal {}", ended.main_status);
 }
 
-/// One run of a command, from the call that starts it to its exit code.
+/// One run of a command, from its start to its exit code.
 class Run {
 public:
     Run(Manager& manager, const JobWatch& watch, const TransientCommand& command,
@@ -45,16 +45,16 @@ public:
         : manager_(manager), watch_(watch), command_(command), deadline_(deadline) {}
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
-    ~Run() { let_go(); }
+    ~Run() { unref(); }
 
     Result<std::int32_t> exit_code();
 
 private:
-    Result<bool> hold();
-    void let_go();
-    Result<std::string> find_or_launch();
-    Result<std::string> join(const UnitProperties& running);
-    Result<std::string> launch();
+    Result<bool> ref();
+    void unref();
+    Result<std::string> attach_or_start();
+    Result<std::string> attach(const UnitProperties& running);
+    Result<std::string> start();
     Result<std::string> stop();
     Result<std::int32_t> outcome(const std::string& job_result);
 
@@ -62,97 +62,90 @@ private:
     const JobWatch& watch_;
     const TransientCommand& command_;
     bus::Deadline deadline_;
-    bool held_ = false;  // systemd keeps the unit, ended or not, until we let go of it
+    bool referenced_ = false;  // systemd keeps a referenced unit after its end
 };
 
-/// False: there is no unit of that name.
-Result<bool> Run::hold() {
+/// False: no such unit.
+Result<bool> Run::ref() {
     auto done = manager_.ask(manager_.request("RefUnit", "s", command_.unit.c_str()), deadline_);
     if (!done && done.error().code == Code::not_found) return false;
-    if (!done) return std::unexpected(done.error());
-    held_ = true;
+    TRY(std::move(done));
+    referenced_ = true;
     return true;
 }
 
-void Run::let_go() {
-    if (!held_) return;
-    held_ = false;
-    // Lost with the connection where this does not get through.
+void Run::unref() {
+    if (!referenced_) return;
+    referenced_ = false;
+    // On failure the reference ends with the connection.
     std::ignore = manager_.ask(manager_.request("UnrefUnit", "s", command_.unit.c_str()), grace());
 }
 
-Result<std::string> Run::find_or_launch() {
-    auto there = hold();
-    if (!there) return std::unexpected(there.error());
-    if (!*there) return launch();
-    auto found = properties_of_unit(manager_, command_.unit, deadline_);
-    if (!found) return std::unexpected(found.error());
-    if (found->active != "inactive" && found->active != "failed") return join(*found);
-    let_go();
-    return launch();
+Result<std::string> Run::attach_or_start() {
+    const bool exists = TRY(ref());
+    if (!exists) return start();
+    const auto found = TRY(properties_of_unit(manager_, command_.unit, deadline_));
+    if (found.active != "inactive" && found.active != "failed") return attach(found);
+    unref();
+    return start();
 }
 
-/// The job of a run that an earlier one of us started and did not see end.
-Result<std::string> Run::join(const UnitProperties& running) {
+/// The job of a command that an interrupted run started.
+Result<std::string> Run::attach(const UnitProperties& running) {
     const bool is_ours = running.transient && running.commands.size() == 1 &&
                          running.commands.front() == command_.argv;
-    if (!is_ours) return fail(Code::conflict, "a unit of that name runs something else");
+    if (!is_ours) return fail(Code::conflict, "another command runs in the unit");
     if (running.active == "activating" && running.job != "/") return running.job;
-    // It is being ended, and its result is lost: wait for that and start anew.
-    auto job = stop();
-    if (job) job = watch_.end_of(*job, deadline_);
-    if (!job) return job;
-    let_go();
-    return launch();
+    // The unit is stopping and its result is lost: wait for its end and start again.
+    const std::string job = TRY(stop());
+    TRY(watch_.result_of(job, deadline_));
+    unref();
+    return start();
 }
 
-Result<std::string> Run::launch() {
+Result<std::string> Run::start() {
     auto request = manager_.request("StartTransientUnit");
-    describe_transient(request, command_, deadline_);
-    auto answer = manager_.change(request, deadline_);
-    if (!answer) return std::unexpected(answer.error());
-    held_ = true;
-    return read_text(*answer, "o");
+    add_transient(request, command_, deadline_);
+    const auto reply = TRY(manager_.change(request, deadline_));
+    referenced_ = true;
+    return read_text(reply, "o");
 }
 
 Result<std::string> Run::stop() {
     const auto request = manager_.request("StopUnit", "ss", command_.unit.c_str(), "replace");
-    auto answer = manager_.change(request, grace());
-    if (!answer) return std::unexpected(answer.error());
-    return read_text(*answer, "o");
+    const auto reply = TRY(manager_.change(request, grace()));
+    return read_text(reply, "o");
 }
 
 Result<std::int32_t> Run::outcome(const std::string& job_result) {
-    if (job_result == "canceled") return fail(Code::cancelled, "somebody stopped the command");
-    auto ended = properties_of_unit(manager_, command_.unit, grace());
-    if (!ended) return std::unexpected(ended.error());
-    const bool by_itself = ended->result == "success" || ended->result == "exit-code";
-    if (by_itself && ended->main_code == CLD_EXITED) return ended->main_status;
-    if (ended->result == "timeout") return fail(Code::timeout, "the command took too long");
+    if (job_result == "canceled") {
+        return fail(Code::cancelled, "the unit of the command was stopped");
+    }
+    const auto ended = TRY(properties_of_unit(manager_, command_.unit, grace()));
+    const bool exited = ended.result == "success" || ended.result == "exit-code";
+    if (exited && ended.main_code == CLD_EXITED) return ended.main_status;
+    if (ended.result == "timeout") return fail(Code::timeout, "the command exceeded its deadline");
     return fail(Code::unavailable,
-                fmt::format("the command {} (job {}, unit {}): see journalctl -u {}", fate(*ended),
-                            job_result, ended->result, command_.unit));
+                fmt::format("the command {} (job {}, unit {}); see journalctl -u {}",
+                            describe_end(ended), job_result, ended.result, command_.unit));
 }
 
 Result<std::int32_t> Run::exit_code() {
-    auto job = find_or_launch();
-    if (!job) return std::unexpected(job.error());
-    auto end = watch_.end_of(*job, deadline_);
-    if (end) return outcome(*end);
-    // To cancel the job would leave the command running.
-    if (end.error().code == Code::timeout) std::ignore = stop();
-    return std::unexpected(end.error());
+    const std::string job = TRY(attach_or_start());
+    auto result = watch_.result_of(job, deadline_);
+    // Cancelling the job would leave the command running.
+    if (!result && result.error().code == Code::timeout) std::ignore = stop();
+    const std::string job_result = TRY(std::move(result));
+    return outcome(job_result);
 }
 
 }  // namespace
 
 Result<std::int32_t> Systemd::run(const TransientCommand& command, Deadline deadline) {
-    if (auto good = check(command); !good) return std::unexpected(good.error());
-    auto systemd = impl_->connect_for(command.unit, deadline);
-    if (!systemd) return std::unexpected(systemd.error());
-    auto watch = JobWatch::begin(**systemd, deadline, impl_->on_wait);
-    if (!watch) return std::unexpected(watch.error());
-    auto code = Run(**systemd, *watch, command, deadline).exit_code();
+    TRY(check(command));
+    Manager* systemd = TRY(impl_->connect_for(command.unit, deadline));
+    const auto watch = TRY(JobWatch::begin(*systemd, deadline, impl_->on_wait));
+    auto code = Run(*systemd, watch, command, deadline).exit_code();
     const std::string doing = fmt::format("running {} in {}", command.argv.front(), command.unit);
     if (!code) return during(doing, code.error());
     return code;

@@ -1,5 +1,3 @@
-// What a transient unit of ours is, in one place.
-
 #include <linux/capability.h>
 
 #include <cstdint>
@@ -14,7 +12,7 @@ namespace {
 
 using bus::Request;
 
-// After this a command that was told to end is killed.
+// From SIGTERM to SIGKILL.
 constexpr std::uint64_t kStopMicroseconds = 10'000'000;
 
 template <typename... Values>
@@ -29,7 +27,7 @@ void add_list(Request& request, const char* name, bool allow,
     request.close().close().close();
 }
 
-/// argv as it stands: systemd would replace $NAME in it, unless it is told not to.
+/// ExecStartEx, because ExecStart would expand $NAME in argv.
 void add_command(Request& request, const std::vector<std::string>& argv) {
     request.open('r', "sv").add("s", "ExecStartEx").open('v', "a(sasas)").open('a', "(sasas)");
     request.open('r', "sasas").add("s", argv.front().c_str()).add_strings(argv);
@@ -43,26 +41,26 @@ constexpr std::uint64_t all_but(std::initializer_list<int> dropped) {
     return kept;
 }
 
-/// What any command that prepares or joins a node can live with. Nothing here makes a mount
-/// namespace, as ProtectSystem=, PrivateTmp= and their like do: what a command mounts or unmounts
-/// (kubeadm reset does) has to happen to the host. Devices stay open: a check may want the disks.
+/// Restrictions that any command which prepares or joins a node can work with. None of them creates
+/// a mount namespace, as ProtectSystem= or PrivateTmp= would: commands such as kubeadm reset mount
+/// and unmount on the host. Devices stay accessible: a preflight check may read disks.
 void harden(Request& request) {
-    // It runs as root with all it needs: nothing that it starts has to gain more.
+    // The command is root already; its children need no further privileges.
     property(request, "NoNewPrivileges", "b", 1);
     property(request, "RestrictSUIDSGID", "b", 1);
-    // Containers are made by the runtime, never by the command itself.
+    // The container runtime makes containers, not the command.
     property(request, "RestrictNamespaces", "t", std::uint64_t{0});
     // No command that sets up a node is a real-time task, an emulator or a 32-bit program.
     property(request, "RestrictRealtime", "b", 1);
     property(request, "LockPersonality", "b", 1);
     property(request, "SystemCallArchitectures", "as", 1, "native");
-    // The API server, the runtime's socket and the kernel's tables; no raw packets, no Bluetooth.
+    // API server, runtime socket and netlink; no raw packets.
     add_list(request, "RestrictAddressFamilies", true,
              {"AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK"});
-    // The name is the host's: kubelet has registered or will register with it.
+    // kubelet registers with the host's name.
     property(request, "ProtectHostname", "b", 1);
-    // Setting the clock, debugging other processes, rebooting and talking to hardware are not part
-    // of setting up a node. Loading modules is.
+    // Setting up a node may load modules; it does not set the clock, debug processes, reboot or
+    // access hardware.
     add_list(request, "SystemCallFilter", false,
              {"@clock", "@cpu-emulation", "@debug", "@obsolete", "@raw-io", "@reboot"});
     property(request, "SystemCallErrorNumber", "i", EPERM);
@@ -74,9 +72,9 @@ void harden(Request& request) {
 
 }  // namespace
 
-void describe_transient(Request& request, const TransientCommand& command, bus::Deadline deadline) {
+void add_transient(Request& request, const TransientCommand& command, bus::Deadline deadline) {
     request.add("ss", command.unit.c_str(), "fail").open('a', "(sv)");
-    // A line of a unit file, whatever is in it.
+    // On one line, as in a unit file.
     property(request, "Description", "s", printable(command.description).c_str());
     // oneshot: the start job ends with the command, and its result is the command's.
     property(request, "Type", "s", "oneshot");
@@ -85,7 +83,7 @@ void describe_transient(Request& request, const TransientCommand& command, bus::
     property(request, "TimeoutStartUSec", "t",
              static_cast<std::uint64_t>(bus::left_until(deadline).count()));
     property(request, "TimeoutStopUSec", "t", kStopMicroseconds);
-    // Held by our connection until we have read the result, and then, or when we die, forgotten.
+    // Our connection references the unit until the result is read; then systemd unloads it.
     property(request, "AddRef", "b", 1);
     property(request, "CollectMode", "s", "inactive-or-failed");
     harden(request);

@@ -9,65 +9,62 @@
 #include "daemon/base/fd.hpp"
 #include "daemon/executor/host/place.hpp"
 
-// Private to the module: a walk through a directory and everything below it.
+// Private to the module: depth-first traversal of a directory tree.
 
 namespace kubexm::executor {
 
-/// Which object on which mount it is, and whether the file system lets anybody remove it.
 struct Identity {
     std::uint64_t mount = 0;
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     bool directory = false;
-    bool fixed = false;  // immutable or append-only
+    bool immutable = false;  // or append-only
 
     bool same_object(const Identity& other) const {
         return mount == other.mount && device == other.device && inode == other.inode;
     }
 };
 
-/// Goes down into every directory, without following links and without leaving the mount of the
-/// directory it began in: another mount is `denied`. At any depth only a few descriptors are open.
+/// Visits every object below a directory without following links; another mount is `denied`. The
+/// number of open descriptors is bounded at any depth.
 class TreeWalk {
 public:
     virtual ~TreeWalk() = default;
     TreeWalk(const TreeWalk&) = delete;
     TreeWalk& operator=(const TreeWalk&) = delete;
 
-    /// Walks the object at `place`.
     Result<> run(const Place& place);
 
 protected:
     TreeWalk() = default;
 
-    /// At every object, before what is below it. True: a directory to go down into.
-    virtual Result<bool> meet(const std::string& name) = 0;
-    /// At every directory when all below it was met. True: done with it; false: go through it once
-    /// more.
+    /// Called for every object before its children. True: a directory to descend into.
+    virtual Result<bool> visit(const std::string& name) = 0;
+    /// Called for every directory after its children. False: visit its children again.
     virtual Result<bool> leave(const std::string& name) = 0;
 
-    /// The directory that holds the name that is met or left.
+    /// The parent of the object that is visited or left.
     int directory() const { return frames_.back().fd.get(); }
     const Identity& directory_identity() const { return frames_.back().identity; }
-    std::string directory_path() const { return here_.empty() ? "/" : shown(here_); }
+    std::string directory_path() const { return path_.empty() ? "/" : shown(path_); }
 
-    /// The path of a name in that directory, for messages.
-    std::string path_of(const std::string& name) const { return shown(here_ + "/" + name); }
-    /// Who it is. denied: on another mount.
+    /// The path of a child of that directory, for messages.
+    std::string path_of(const std::string& name) const { return shown(path_ + "/" + name); }
+    /// denied: on another mount.
     Result<Identity> identify(const std::string& name) const;
 
 private:
-    /// One directory on the way from the parent of the top to where the walk is.
+    /// One directory on the way from the parent of the root of the tree to the current one.
     struct Frame {
-        Fd fd;  // closed while the walk is far below
+        Fd fd;  // closed while the traversal is far below
         Identity identity;
         std::string name;
-        std::vector<std::string> todo;  // directories to go down into
-        int repeats = 0;                // how often the last of them was gone through again
+        std::vector<std::string> pending;  // directories to descend into
+        int repeats = 0;                   // visits of the last of them after the first
     };
 
     Result<> next();
-    Result<> offer(const std::string& name);
+    Result<> visit_child(const std::string& name);
     Result<> descend(const std::string& name);
     Result<> scan();
     Result<> ascend();
@@ -75,7 +72,7 @@ private:
     Result<> check_mount(const Identity& identity, const std::string& name) const;
 
     std::vector<Frame> frames_;
-    std::string here_;  // path of the directory that the last frame is
+    std::string path_;  // of the last frame
 };
 
 }  // namespace kubexm::executor

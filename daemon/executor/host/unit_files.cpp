@@ -1,4 +1,4 @@
-// Enabling and masking: systemd makes and removes symbolic links to unit files.
+// Enabling and masking: systemd creates and removes symbolic links to unit files.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <set>
 
 #include "daemon/base/fd.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/durable.hpp"
 #include "daemon/executor/host/systemd_impl.hpp"
 
@@ -17,23 +18,23 @@ namespace {
 
 using Directories = std::set<std::filesystem::path>;
 
-/// The directories in which systemd says it changed something.
-Result<Directories> changed_directories(const bus::Message& answer) {
+/// The directories that systemd reports to have changed.
+Result<Directories> changed_directories(const bus::Message& reply) {
     Directories directories;
     const char *kind = nullptr, *file = nullptr, *target = nullptr;
-    int got = sd_bus_message_enter_container(answer.get(), 'a', "(sss)");
+    int got = sd_bus_message_enter_container(reply.get(), 'a', "(sss)");
     while (got >= 0 &&
-           (got = sd_bus_message_read(answer.get(), "(sss)", &kind, &file, &target)) > 0) {
+           (got = sd_bus_message_read(reply.get(), "(sss)", &kind, &file, &target)) > 0) {
         const bool changed =
             std::string_view(kind) == "symlink" || std::string_view(kind) == "unlink";
         if (changed) directories.insert(std::filesystem::path(file).parent_path());
     }
-    if (got < 0) return bus::not_as_expected(answer.get(), "a(sss)");
+    if (got < 0) return bus::unexpected_types(reply.get(), "a(sss)");
     return directories;
 }
 
-/// systemd does not sync the links it makes, and the journal says a step is done that a power cut
-/// would undo. A directory that went with its last link leaves its parent to be synced.
+/// systemd does not sync its links: without this a power cut could undo a step that the journal
+/// records as done. Syncs the parent of a directory that was removed with its last link.
 Result<> sync_existing(std::filesystem::path directory) {
     for (;;) {
         const Fd fd{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -45,51 +46,43 @@ Result<> sync_existing(std::filesystem::path directory) {
     }
 }
 
-Result<> make_durable(const bus::Message& answer) {
-    auto directories = changed_directories(answer);
-    if (!directories) return std::unexpected(directories.error());
-    for (const auto& directory : *directories) {
-        if (auto done = sync_existing(directory); !done) return done;
-    }
+Result<> make_durable(const bus::Message& reply) {
+    const auto directories = TRY(changed_directories(reply));
+    for (const auto& directory : directories) TRY(sync_existing(directory));
     return {};
 }
 
-/// EnableUnitFiles says before all else whether the unit can be enabled.
-Result<> check_installable(const bus::Message& answer) {
+Result<> check_installable(const bus::Message& reply) {
     int installable = 0;
-    if (auto got = bus::read(answer, "b", &installable); !got) return got;
+    TRY(bus::read(reply, "b", &installable));
     if (installable != 0) return {};
-    return fail(Code::invalid, "expected an [Install] section in the unit's file, found none");
+    return fail(Code::invalid, "unit file: expected an [Install] section, found none");
 }
 
 Result<> change_links(Manager& manager, const LinkMethod& method, const std::string& unit,
                       bus::Deadline deadline) {
-    // Not only until the next boot, and never in place of a file that is there.
+    // Persistent, and without replacing existing files.
     const auto request =
-        manager.request(method.name, method.arguments, 1, unit.c_str(), /*runtime*/ 0, /*force*/ 0);
-    auto answer = manager.change(request, deadline);
-    if (!answer) return std::unexpected(answer.error());
-    Result<> done;
-    if (method.tells_if_installable) done = check_installable(*answer);
-    if (done) done = make_durable(*answer);
-    // Also where nothing was changed: we may have been killed before the last reload.
-    if (done) done = reload_files(manager, deadline);
-    return done;
+        manager.request(method.name, method.types, 1, unit.c_str(), /*runtime*/ 0, /*force*/ 0);
+    const auto reply = TRY(manager.change(request, deadline));
+    if (method.returns_installable) TRY(check_installable(reply));
+    TRY(make_durable(reply));
+    // Also without a change: an earlier run may have ended before its reload.
+    return reload_files(manager, deadline);
 }
 
 }  // namespace
 
 Result<> reload_files(Manager& manager, bus::Deadline deadline) {
     auto done = manager.change(manager.request("Reload"), deadline);
-    if (!done) return during("making systemd read its files again", done.error());
+    if (!done) return during("reloading systemd", done.error());
     return {};
 }
 
 Result<> Systemd::Impl::relink(const LinkMethod& method, const std::string& unit,
                                Deadline deadline) {
-    auto systemd = connect_for(unit, deadline);
-    if (!systemd) return std::unexpected(systemd.error());
-    auto done = change_links(**systemd, method, unit, deadline);
+    Manager* systemd = TRY(connect_for(unit, deadline));
+    auto done = change_links(*systemd, method, unit, deadline);
     if (!done) return during(fmt::format("{} {}", method.name, unit), done.error());
     return done;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "daemon/base/scan.hpp"
 #include "daemon/base/text.hpp"
 
 namespace kubexm::executor {
@@ -18,23 +19,16 @@ constexpr std::array<std::string_view, 11> kTypes = {"service", "socket",    "ta
                                                      "mount",   "automount", "swap",   "timer",
                                                      "path",    "slice",     "scope"};
 
-// Longer ones may be shortened, with a hash of the rest at the end.
-constexpr std::size_t kCertainlyWhole = 128;
+// systemd may replace the end of a longer name by a hash.
+constexpr std::size_t kMaxUnhashed = 128;
 
-bool is_plain(char byte) {
-    const bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-    const bool digit = byte >= '0' && byte <= '9';
-    return letter || digit || std::string_view(":_.").contains(byte);
-}
+bool is_unescaped(char byte) { return is_alphanumeric(byte) || one_of(byte, ":_."); }
+bool is_allowed(char byte) { return is_unescaped(byte) || one_of(byte, "-\\@"); }
 
-bool may_be_in_a_name(char byte) {
-    return is_plain(byte) || std::string_view("-\\@").contains(byte);
-}
-
-/// What is wrong with the part before the type; empty: nothing.
+/// The unmet expectation of the part before the type; empty: none.
 std::string_view problem_of_stem(std::string_view stem) {
     if (stem.empty()) return "a name before the type";
-    if (!std::ranges::all_of(stem, may_be_in_a_name)) {
+    if (!std::ranges::all_of(stem, is_allowed)) {
         return "only letters, digits and : - _ . \\ @ in it";
     }
     if (stem.front() == '@') return "a name before the @";
@@ -58,13 +52,13 @@ std::string_view without_slashes(std::string_view path) {
     return path;
 }
 
-/// As systemd writes it in the names of units: /var/lib-a as var-lib\x2da.
+/// As in unit names: /var/lib-a becomes var-lib\x2da.
 std::string escaped(std::string_view path) {
     std::string name;
     for (const char byte : path) {
         if (byte == '/') {
             name += '-';
-        } else if (is_plain(byte) && (byte != '.' || !name.empty())) {
+        } else if (is_unescaped(byte) && (byte != '.' || !name.empty())) {
             name += byte;
         } else {
             name += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
@@ -77,7 +71,7 @@ std::string escaped(std::string_view path) {
 
 bool may_name_a_path_below(std::string_view unit, std::string_view directory) {
     const std::string_view path = without_slashes(directory);
-    return path.empty() || unit.size() > kCertainlyWhole || unit.starts_with(escaped(path) + "-");
+    return path.empty() || unit.size() > kMaxUnhashed || unit.starts_with(escaped(path) + "-");
 }
 
 Result<> check_unit_name(std::string_view name) {

@@ -8,12 +8,12 @@
 
 namespace kubexm::executor {
 
-/// Whether it is the name of one unit in systemd's grammar: "kubelet.service",
-/// "getty@tty1.service"; no path and no template. invalid: says what is wrong.
+/// invalid: not the name of one unit in systemd's grammar, such as "kubelet.service" or
+/// "getty@tty1.service"; no path, no template.
 Result<> check_unit_name(std::string_view name);
 
-/// Whether the unit of a mount or swap can be that of a path below the directory. Never false for
-/// one that is; true for one that is not where systemd had to shorten its name.
+/// Whether a mount or swap unit may have a path below the directory. Also true for a name that
+/// systemd may have shortened.
 bool may_name_a_path_below(std::string_view unit, std::string_view directory);
 
 }  // namespace kubexm::executor

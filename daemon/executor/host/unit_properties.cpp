@@ -4,11 +4,13 @@
 #include <iterator>
 #include <string_view>
 
+#include "daemon/base/try.hpp"
+
 namespace kubexm::executor {
 
 namespace {
 
-// Readers follow sd-bus: positive where something was read, 0 at the end, negative for an error.
+// Readers return what sd-bus does: positive, 0 at the end, negative for an error.
 
 template <std::string UnitProperties::* kMember>
 int read_string(sd_bus_message* from, UnitProperties& to) {
@@ -50,8 +52,7 @@ int read_argv(sd_bus_message* from, std::vector<std::string>& argv) {
 int read_command(sd_bus_message* from, UnitProperties& to) {
     int got = sd_bus_message_enter_container(from, 'r', "sasbttttuii");
     if (got <= 0) return got;
-    got = sd_bus_message_skip(from,
-                              "s");  // the executable: argv[0] unless systemd was told otherwise
+    got = sd_bus_message_skip(from, "s");  // the executable
     if (got >= 0) got = read_argv(from, to.commands.emplace_back());
     if (got >= 0) got = sd_bus_message_skip(from, "bttttuii");
     return got < 0 ? got : sd_bus_message_exit_container(from);
@@ -110,22 +111,19 @@ int read_properties(sd_bus_message* from, UnitProperties& to) {
 
 Result<UnitProperties> properties_of_unit(Manager& manager, const std::string& unit,
                                           bus::Deadline deadline) {
-    auto answer = manager.ask(manager.request("LoadUnit", "s", unit.c_str()), deadline);
-    if (!answer) return std::unexpected(answer.error());
-    auto object = read_text(*answer, "o");
-    if (!object) return std::unexpected(object.error());
-    return properties_of_object(manager, *object, deadline);
+    const auto reply = TRY(manager.ask(manager.request("LoadUnit", "s", unit.c_str()), deadline));
+    const std::string object = TRY(read_text(reply, "o"));
+    return properties_of_object(manager, object, deadline);
 }
 
 Result<UnitProperties> properties_of_object(Manager& manager, const std::string& object,
                                             bus::Deadline deadline) {
     auto request = manager.request_to(object, "org.freedesktop.DBus.Properties", "GetAll");
-    request.add("s", "");  // of all interfaces at once, as systemctl asks
-    auto answer = manager.ask(request, deadline);
-    if (!answer) return std::unexpected(answer.error());
+    request.add("s", "");  // of all interfaces, as systemctl does
+    const auto reply = TRY(manager.ask(request, deadline));
     UnitProperties properties;
-    if (read_properties(answer->get(), properties) < 0) {
-        return bus::not_as_expected(answer->get(), "a{sv} of a unit");
+    if (read_properties(reply.get(), properties) < 0) {
+        return bus::unexpected_types(reply.get(), "a{sv} of a unit");
     }
     return properties;
 }

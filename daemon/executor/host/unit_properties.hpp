@@ -6,11 +6,11 @@
 
 #include "daemon/executor/host/manager.hpp"
 
-// Private to the module: what a unit's object on the bus tells about it.
+// Private to the module: properties of a unit's object on the bus.
 
 namespace kubexm::executor {
 
-/// As systemd names them; what a unit of its type does not have stays empty.
+/// Named as by systemd. Properties that the type of the unit lacks are empty.
 struct UnitProperties {
     std::string load;
     std::string active;
@@ -20,7 +20,7 @@ struct UnitProperties {
     std::string where;             // of a mount
     std::string what;              // of a swap: its device or file
     std::int32_t priority = 0;     // of a swap
-    std::string job;               // path of the job under way; "/" where there is none
+    std::string job;               // object path of the queued job; "/": none
     std::int32_t main_code = 0;    // how the main process ended: CLD_EXITED, CLD_KILLED, ...
     std::int32_t main_status = 0;  // its exit code or its signal
     bool needs_reload = false;
@@ -28,11 +28,11 @@ struct UnitProperties {
     std::vector<std::vector<std::string>> commands;  // of ExecStart
 };
 
-/// Of a unit, known to systemd before or not: the `load` of one that is nowhere is "not-found".
+/// Loads the unit. The `load` of a unit that does not exist is "not-found".
 Result<UnitProperties> properties_of_unit(Manager& manager, const std::string& unit,
                                           bus::Deadline deadline);
 
-/// Of a unit that systemd has named by its object's path.
+/// By the object path of a loaded unit.
 Result<UnitProperties> properties_of_object(Manager& manager, const std::string& object,
                                             bus::Deadline deadline);
 

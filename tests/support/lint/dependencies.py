@@ -25,6 +25,7 @@ THIRD_PARTY = {
     "json": ("nlohmann/json.hpp",),  # json_fwd.hpp only declares a name: anybody may
     "openssl": ("openssl/",),
     "mnl": ("libmnl/",),
+    "nftnl": ("libnftnl/",),
     "nghttp2": ("nghttp2/",),
     "sqlite": ("sqlite3.h",),
     "systemd": ("systemd/",),

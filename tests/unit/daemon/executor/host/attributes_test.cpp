@@ -1,4 +1,4 @@
-// Owner, mode and extended attributes, on every way that sets them.
+// Owner, mode and extended attributes, by every function that sets them.
 
 #include <grp.h>
 #include <linux/capability.h>
@@ -32,14 +32,14 @@ std::string bytes_of(const T& value) {
 
 /// rw for the owner and for one more user, r for the group.
 std::string access_list() {
-    constexpr auto nobody = static_cast<std::uint32_t>(ACL_UNDEFINED_ID);
+    constexpr auto no_id = static_cast<std::uint32_t>(ACL_UNDEFINED_ID);
     std::string bytes = bytes_of(posix_acl_xattr_header{POSIX_ACL_XATTR_VERSION});
     for (const posix_acl_xattr_entry entry : std::initializer_list<posix_acl_xattr_entry>{
-             {ACL_USER_OBJ, ACL_READ | ACL_WRITE, nobody},
+             {ACL_USER_OBJ, ACL_READ | ACL_WRITE, no_id},
              {ACL_USER, ACL_READ | ACL_WRITE, kStranger},
-             {ACL_GROUP_OBJ, ACL_READ, nobody},
-             {ACL_MASK, ACL_READ | ACL_WRITE, nobody},
-             {ACL_OTHER, 0, nobody},
+             {ACL_GROUP_OBJ, ACL_READ, no_id},
+             {ACL_MASK, ACL_READ | ACL_WRITE, no_id},
+             {ACL_OTHER, 0, no_id},
          }) {
         bytes += bytes_of(entry);
     }
@@ -61,7 +61,7 @@ TEST_F(SetAttributes, KeepsEverySpecialBit) {
     }
 }
 
-TEST_F(SetAttributes, GivesTheWantedExtendedAttributesAndTakesTheOthers) {
+TEST_F(SetAttributes, SetsTheDesiredExtendedAttributesAndRemovesOthers) {
     put(at("/f"), "x");
     set_xattr(at("/f"), "user.kept", "same");
     set_xattr(at("/f"), "user.changed", "before");
@@ -77,7 +77,7 @@ TEST_F(SetAttributes, GivesTheWantedExtendedAttributesAndTakesTheOthers) {
     EXPECT_EQ(state.mode, 0640U);
 }
 
-TEST_F(SetAttributes, NamesEachRefusedOneAndSetsTheOthers) {
+TEST_F(SetAttributes, NamesEachThatFailsAndSetsTheOthers) {
     put(at("/f"), "x");
     ASSERT_EQ(::chmod(at("/f").c_str(), 0777), 0);
     Attributes wanted = own(0600);
@@ -90,7 +90,7 @@ TEST_F(SetAttributes, NamesEachRefusedOneAndSetsTheOthers) {
     EXPECT_EQ(mode_of(at("/f")), 0600U);
 }
 
-TEST_F(SetAttributes, AnotherOwnerIsGivenByRootAndRefusedToOthers) {
+TEST_F(SetAttributes, OnlyRootMaySetAnotherOwner) {
     put(at("/f"), "x");
     const auto done = set_attributes(root, "/f", {04755, kStranger, kStranger + 1, {}});
     if (is_root()) {
@@ -120,7 +120,7 @@ TEST_F(SetAttributes, APipeIsNotOpened) {
     EXPECT_EQ(mode_of(at("/pipe")), 0622U);
 }
 
-TEST_F(SetAttributes, AFileWithOtherNamesIsLeftAlone) {
+TEST_F(SetAttributes, AFileWithSeveralHardLinksIsNotChanged) {
     put(scratch.outside() / "canary", "x");
     fs::create_hard_link(scratch.outside() / "canary", at("/f"));
     const auto before = mode_of(at("/f"));
@@ -133,7 +133,7 @@ TEST_F(SetAttributes, AnAbsentObjectIsNotFound) {
     EXPECT_THAT(set_attributes(root, "/f", own(0600)), IsError(Code::not_found, "/f"));
 }
 
-TEST_F(SetAttributes, LabelsOfSecurityModulesStayUnlessAskedFor) {
+TEST_F(SetAttributes, LabelsOfSecurityModulesStayUnlessDesired) {
     if (!is_root()) GTEST_SKIP() << "only root may write a security label";
     put(at("/f"), "x");
     set_xattr(at("/f"), "security.kubexm-test", "label");
@@ -145,7 +145,7 @@ TEST_F(SetAttributes, LabelsOfSecurityModulesStayUnlessAskedFor) {
     EXPECT_EQ(xattr_of(at("/f"), "security.kubexm-test"), "other");
 }
 
-TEST_F(SetAttributes, ABitThatTheKernelDropsSilentlyIsReported) {
+TEST_F(SetAttributes, ABitThatTheKernelDropsIsReported) {
     if (!is_root()) GTEST_SKIP() << "only root may make the file of a group it is not in";
     put(at("/f"), "x");
     ASSERT_EQ(::chown(at("/f").c_str(), kStranger, kStranger + 1), 0);
@@ -154,11 +154,11 @@ TEST_F(SetAttributes, ABitThatTheKernelDropsSilentlyIsReported) {
         ASSERT_EQ(::setresgid(kStranger, kStranger, kStranger), 0);
         ASSERT_EQ(::setresuid(kStranger, kStranger, kStranger), 0);
         EXPECT_THAT(set_attributes(root, "/f", {02750, kStranger, kStranger + 1, {}}),
-                    IsError(Code::denied, "mode 2750, of which 0750 was kept"));
+                    IsError(Code::denied, "mode 2750: the kernel set 0750"));
     }));
 }
 
-TEST_F(AttributesOfNewFiles, AreThereFromTheBeginning) {
+TEST_F(AttributesOfNewFiles, AreSet) {
     Attributes wanted = own(06751);
     wanted.xattrs = {{"user.color", "blue"}};
     if (is_root()) {
@@ -196,11 +196,11 @@ TEST_F(AttributesOfNewFiles, AreNotInheritedFromTheDirectory) {
     EXPECT_EQ(mode_of(at("/d/sub")), 0755U);
 }
 
-TEST_F(AttributesOfNewFiles, ACapabilityIsGivenByRootAndRefusedToOthers) {
+TEST_F(AttributesOfNewFiles, OnlyRootMaySetACapability) {
     put(at("/f"), "old");
     Attributes wanted = own(0755);
     wanted.xattrs = {{kCapability, bind_service_capability()}};
-    if (is_root()) wanted.uid = kStranger;  // a change of owner takes capabilities away
+    if (is_root()) wanted.uid = kStranger;  // a change of owner clears capabilities
     const auto done = replace_file(root, "/f", "new", wanted);
     if (is_root()) {
         EXPECT_THAT(done, IsOk());
@@ -223,7 +223,7 @@ TEST_F(AttributesOfNewFiles, AFileIsNotReplacedByOneThatLacksAnAttribute) {
     EXPECT_THAT(names_in(scratch.inside()), ElementsAre("f"));
 }
 
-TEST_F(AttributesOfNewFiles, WhatWasInspectedCanBeGivenBack) {
+TEST_F(AttributesOfNewFiles, AnInspectedStateCanBeRestored) {
     Attributes odd = own(04660);
     odd.xattrs = {{kAcl, access_list()}, {"user.color", "blue"}};
     if (is_root()) {

@@ -15,7 +15,7 @@ TEST_F(MakeDirectory, MakesOneWithItsMode) {
     EXPECT_EQ(mode_of(at("/d")), 02751U);
 }
 
-TEST_F(MakeDirectory, OneThatIsThereGetsTheAttributesAndKeepsItsContent) {
+TEST_F(MakeDirectory, AnExistingOneGetsTheAttributesAndKeepsItsContent) {
     fs::create_directory(at("/d"));
     put(at("/d/file"), "x");
     EXPECT_THAT(make_directory(root, "/d", own(0700)), IsOk());
@@ -23,7 +23,7 @@ TEST_F(MakeDirectory, OneThatIsThereGetsTheAttributesAndKeepsItsContent) {
     EXPECT_EQ(content_of(at("/d/file")), "x");
 }
 
-TEST_F(MakeDirectory, SomethingElseIsAConflictAndStays) {
+TEST_F(MakeDirectory, AnotherObjectIsAConflictAndStays) {
     put(at("/file"), "x");
     fs::create_symlink(scratch.outside(), at("/link"));
     fs::create_symlink("nowhere", at("/dangling"));
@@ -48,7 +48,7 @@ TEST_F(RemovePath, RemovesAFileALinkAPipeAndAnEmptyDirectory) {
     EXPECT_EQ(content_of(scratch.outside() / "canary"), "alive");
 }
 
-TEST_F(RemovePath, WhatIsAbsentIsFine) {
+TEST_F(RemovePath, AnAbsentPathIsSuccess) {
     EXPECT_THAT(remove_path(root, "/nothing"), IsOk());
     EXPECT_THAT(remove_path(root, "/no/parent"), IsOk());
 }

@@ -1,5 +1,5 @@
-// Every change, cut off by SIGKILL at each of its crash points: what is there is whole, doing the
-// change again converges, and nothing is left over.
+// Every change, interrupted by SIGKILL at each of its crash points: the state is consistent, and
+// the repeated change converges without leftovers.
 
 #include <sys/mman.h>
 
@@ -21,7 +21,7 @@ struct Change {
     std::string name;
     void (*prepare)(const Scratch& scratch);
     Result<> (*apply)(const Root& root);
-    /// Whether a state may be seen between those before and after the change.
+    /// Whether a state is allowed between those before and after the change.
     bool (*allowed)(const Tree& now, const Tree& before, const Tree& after);
 };
 
@@ -73,7 +73,7 @@ Result<> new_large_file(const Root& root) {
 }
 Result<> new_link(const Root& root) {
     Attributes attributes = wanted(0);
-    attributes.xattrs.clear();  // a link cannot have those of users
+    attributes.xattrs.clear();  // a link cannot have user.*
     return replace_symlink(root, "/f", "new", attributes);
 }
 Result<> new_directory(const Root& root) { return make_directory(root, "/f", wanted(0755)); }
@@ -121,7 +121,7 @@ protected:
     }
 };
 
-TEST_P(Crash, LeavesSomethingWhole) {
+TEST_P(Crash, LeavesAConsistentState) {
     const Tree before = tree_before();
     const Tree after = tree_after();
     for (const auto& point : points()) {
@@ -132,7 +132,7 @@ TEST_P(Crash, LeavesSomethingWhole) {
     }
 }
 
-TEST_P(Crash, IsMendedByDoingItAgain) {
+TEST_P(Crash, IsRepairedByRepeatingTheChange) {
     const Tree after = tree_after();
     ASSERT_FALSE(points().empty());
     for (const auto& point : points()) {
@@ -145,19 +145,19 @@ TEST_P(Crash, IsMendedByDoingItAgain) {
 
 using CrashWithATemporary = Crash;
 
-TEST_P(CrashWithATemporary, NeverShowsHalfAFileToOthers) {
+TEST_P(CrashWithATemporary, NeverShowsAnIncompleteFileToOthers) {
     const std::string complete = tree_after().at("/f").digest;
-    int halves = 0;
+    int incomplete = 0;
     for (const auto& point : points()) {
         const Scratch scratch;
         die(point, scratch);
         for (const auto& [path, state] : tree_of(scratch)) {
             if (!is_temporary(path) || state.digest == complete) continue;
             EXPECT_EQ(state.mode, 0600U) << point;
-            ++halves;
+            ++incomplete;
         }
     }
-    EXPECT_GT(halves, 0);
+    EXPECT_GT(incomplete, 0);
 }
 
 const Change kReplaceAFile{"ReplaceAFile", old_file, new_file, old_or_new};

@@ -36,23 +36,23 @@ TEST_F(DeleteTree, RemovesEverythingBelowAndNothingBeside) {
     EXPECT_TRUE(fs::exists(at("/t2/stays")));
 }
 
-TEST_F(DeleteTree, TellsHowManyAreGone) {
+TEST_F(DeleteTree, ReportsTheNumberOfRemovedObjects) {
     fs::create_directories(at("/t/a"));
     put(at("/t/a/file"), "x");
-    std::vector<std::uint64_t> told;
-    const auto note = [&](std::uint64_t gone) -> Result<> {
-        told.push_back(gone);
+    std::vector<std::uint64_t> reported;
+    const auto note = [&](std::uint64_t removed) -> Result<> {
+        reported.push_back(removed);
         return {};
     };
     EXPECT_THAT(delete_tree(root, "/t", note), IsOk());
-    EXPECT_THAT(told, ElementsAre(0U, 0U, 0U, 1U, 2U, 3U)) << "seen first, gone then";
+    EXPECT_THAT(reported, ElementsAre(0U, 0U, 0U, 1U, 2U, 3U)) << "checked, then removed";
 }
 
-TEST_F(DeleteTree, StopsWhenItIsToldToAndGoesOnLater) {
+TEST_F(DeleteTree, StopsOnRequestAndIsResumedLater) {
     fs::create_directories(at("/t/a"));
     for (const char* name : {"/t/1", "/t/2", "/t/3", "/t/a/4"}) put(at(name), "x");
-    const auto only_two = [](std::uint64_t gone) -> Result<> {
-        if (gone < 2) return {};
+    const auto only_two = [](std::uint64_t removed) -> Result<> {
+        if (removed < 2) return {};
         return fail(Code::timeout, "enough");
     };
     EXPECT_THAT(delete_tree(root, "/t", only_two), IsError(Code::timeout, "enough"));
@@ -62,7 +62,7 @@ TEST_F(DeleteTree, StopsWhenItIsToldToAndGoesOnLater) {
     EXPECT_FALSE(fs::exists(at("/t")));
 }
 
-TEST_F(DeleteTree, IsToldToStopWhileNothingIsGoneYet) {
+TEST_F(DeleteTree, CanBeStoppedBeforeTheFirstRemoval) {
     fs::create_directories(at("/t/a"));
     EXPECT_THAT(delete_tree(root, "/t", [](std::uint64_t) { return fail(Code::timeout, "late"); }),
                 IsError(Code::timeout, "late"));
@@ -81,16 +81,16 @@ TEST_F(DeleteTree, RemovesLinksWithoutFollowingThem) {
     EXPECT_EQ(content_of(scratch.outside() / "canary"), "alive");
 }
 
-TEST_F(DeleteTree, WhatIsAbsentIsFine) {
+TEST_F(DeleteTree, AnAbsentTreeIsSuccess) {
     EXPECT_THAT(delete_tree(root, "/t"), IsOk());
     EXPECT_THAT(delete_tree(root, "/no/t"), IsOk());
 }
 
-TEST_F(DeleteTree, RefusesWhatIsNoDirectory) {
+TEST_F(DeleteTree, RefusesOtherObjectsThanDirectories) {
     put(at("/file"), "x");
     fs::create_directory(at("/d"));
     fs::create_symlink("d", at("/link"));
-    EXPECT_THAT(delete_tree(root, "/file"), IsError(Code::conflict, "/file is no directory"));
+    EXPECT_THAT(delete_tree(root, "/file"), IsError(Code::conflict, "/file is not a directory"));
     EXPECT_THAT(delete_tree(root, "/link"), IsError(Code::denied, "/link is a symbolic link"));
     EXPECT_THAT(names_in(scratch.inside()), ElementsAre("d", "file", "link"));
 }
@@ -127,7 +127,7 @@ TEST_F(DeleteLargeTree, GoesAnyDepthWithFewDescriptors) {
     });
 }
 
-TEST_F(DeleteTree, DirectoriesWithoutPermissionsStopOnlyWhoIsNotRootAndBeforeTheFirstRemoval) {
+TEST_F(DeleteTree, DirectoriesWithoutPermissionsStopOthersThanRootBeforeTheFirstRemoval) {
     fs::create_directories(at("/t/locked/inner"));
     put(at("/t/file"), "x");
     ASSERT_EQ(::chmod(at("/t/locked").c_str(), 0), 0);
@@ -141,7 +141,7 @@ TEST_F(DeleteTree, DirectoriesWithoutPermissionsStopOnlyWhoIsNotRootAndBeforeThe
     ASSERT_EQ(::chmod(at("/t/locked").c_str(), 0700), 0);
 }
 
-TEST_F(DeleteTree, SomethingImmutableIsFoundBeforeTheFirstRemoval) {
+TEST_F(DeleteTree, AnImmutableObjectIsFoundBeforeTheFirstRemoval) {
     if (!is_root()) GTEST_SKIP() << "only root may make a file immutable";
     fs::create_directories(at("/t/a/b"));
     put(at("/t/a/file"), "x");
@@ -156,8 +156,8 @@ TEST_F(DeleteTree, SomethingImmutableIsFoundBeforeTheFirstRemoval) {
         const Fd object{::open(at(path).c_str(), O_RDONLY | O_CLOEXEC)};
         int before = 0;
         ASSERT_EQ(::ioctl(object.get(), FS_IOC_GETFLAGS, &before), 0);
-        const int fixed = before | flag;
-        ASSERT_EQ(::ioctl(object.get(), FS_IOC_SETFLAGS, &fixed), 0);
+        const int immutable = before | flag;
+        ASSERT_EQ(::ioctl(object.get(), FS_IOC_SETFLAGS, &immutable), 0);
         EXPECT_THAT(delete_tree(root, "/t"),
                     IsError(Code::denied, std::string(path) + " is immutable or append-only"));
         ASSERT_EQ(::ioctl(object.get(), FS_IOC_SETFLAGS, &before), 0);
@@ -167,7 +167,7 @@ TEST_F(DeleteTree, SomethingImmutableIsFoundBeforeTheFirstRemoval) {
     EXPECT_THAT(delete_tree(root, "/t"), IsOk());
 }
 
-/// A tree with things to lose on both sides of where a mount will be.
+/// A tree with files on both sides of a mount point.
 class DeleteTreeWithMounts : public FilesTest {
 protected:
     void SetUp() override {
@@ -179,7 +179,7 @@ protected:
     }
 
     void expect_refused(const std::string& mounted) const {
-        const Root here = scratch.root();  // opened among the mounts of this process
+        const Root here = scratch.root();  // opened in the mount namespace of this process
         EXPECT_THAT(delete_tree(here, "/t"), IsError(Code::denied, mounted + " is a mount point"));
         EXPECT_EQ(content_of(at("/t/z/file")), "x");
         EXPECT_EQ(content_of(at("/t/a/file")), "x");
@@ -233,11 +233,11 @@ TEST_F(DeleteTreeWithMounts, ATreeInsideAMountIsDeleted) {
     }));
 }
 
-TEST_F(DeleteTree, ADirectoryThatIsFilledAllTheTimeDoesNotHoldItForEver) {
+TEST_F(DeleteTree, ADirectoryThatIsFilledAllTheTimeIsAConflict) {
     fs::create_directories(at("/t/busy"));
     EXPECT_TRUE(passes_in_child([this] {
         ASSERT_TRUE(answer_rmdir(ENOTEMPTY));
-        EXPECT_THAT(delete_tree(root, "/t"), IsError(Code::conflict, "/t/busy is filled again"));
+        EXPECT_THAT(delete_tree(root, "/t"), IsError(Code::conflict, "/t/busy is filled"));
     }));
     EXPECT_THAT(delete_tree(root, "/t"), IsOk());
     EXPECT_FALSE(fs::exists(at("/t")));

@@ -1,15 +1,16 @@
 #include "fake_http2.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <array>
+
+#include "scratch.hpp"
 
 namespace kubexm::executor {
 
 namespace {
 
-/// False: the other side is gone.
+/// False: the client closed.
 bool write_all(const Fd& stream, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t sent = ::send(stream.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -27,24 +28,13 @@ void read_to_the_end(const Fd& stream) {
 
 }  // namespace
 
-Fd listen_at(const std::string& path) {
-    Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-    const auto* place = reinterpret_cast<const sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener.get(), place, sizeof(address)), 0);
-    EXPECT_EQ(::listen(listener.get(), 0), 0);
-    return listener;
-}
-
 FakeServer::FakeServer(Script script)
     : listener_(listen_at(path())), thread_([this, play = std::move(script)] {
           const Fd stream(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
           if (stream) play(stream);
       }) {}
 
-FakeServer::~FakeServer() { ::shutdown(listener_.get(), SHUT_RDWR); }  // where nobody came
+FakeServer::~FakeServer() { ::shutdown(listener_.get(), SHUT_RDWR); }  // ends accept4()
 
 FakeServer::Script says(const std::string& bytes) {
     return [bytes](const Fd& stream) {
@@ -59,8 +49,8 @@ FakeServer::Script says_and_leaves(const std::string& bytes) {
 
 FakeServer::Script repeats(const std::string& beginning, const std::string& more) {
     return [beginning, more](const Fd& stream) {
-        bool listens = write_all(stream, beginning);
-        while (listens) listens = write_all(stream, more);
+        bool open = write_all(stream, beginning);
+        while (open) open = write_all(stream, more);
     };
 }
 

@@ -8,13 +8,13 @@
 #include <thread>
 
 #include "daemon/base/fd.hpp"
-#include "scratch.hpp"
+#include "tests/unit/temp_directory.hpp"
 
-// Servers for the tests of gRPC: one that says any bytes, and an honest one of HTTP/2.
+// Servers for the tests of gRPC: one that sends any bytes, and one that implements HTTP/2.
 
 namespace kubexm::executor {
 
-/// Plays a script with the first connection to a unix socket, in a thread of its own.
+/// Runs a script with the first connection to a unix socket, in a thread.
 class FakeServer {
 public:
     using Script = std::function<void(const Fd& stream)>;
@@ -24,21 +24,19 @@ public:
     FakeServer& operator=(const FakeServer&) = delete;
     ~FakeServer();
 
-    std::string path() const { return scratch_.top() / "socket"; }
+    std::string path() const { return directory_ / "socket"; }
 
 private:
-    Scratch scratch_;
+    TempDirectory directory_;
     Fd listener_;
     std::jthread thread_;
 };
 
-Fd listen_at(const std::string& path);
-
-/// These bytes, and then silence for as long as the client waits.
+/// Sends these bytes and then waits for the client to close.
 FakeServer::Script says(const std::string& bytes);
-/// These bytes, and then the end.
+/// Sends these bytes and closes.
 FakeServer::Script says_and_leaves(const std::string& bytes);
-/// A beginning, and then the same again until the client has enough.
+/// Sends `beginning` once and `more` until the client closes.
 FakeServer::Script repeats(const std::string& beginning, const std::string& more);
 
 /// Frames of HTTP/2. The first request of a client is stream 1.
@@ -56,16 +54,16 @@ constexpr std::uint8_t kEndStream = 1;
 constexpr std::uint8_t kEndHeaders = 4;
 
 std::string frame(Frame type, unsigned flags, std::uint32_t stream, const std::string& payload);
-/// As payloads have it.
+/// In network order.
 std::string number(std::uint32_t value);
-/// A header that is not compressed; name and value are shorter than 127 bytes.
+/// An uncompressed header; name and value are shorter than 127 bytes.
 std::string header(const std::string& name, const std::string& value);
 
-/// A request as it came, and the body it is answered with: whole, in the windows of the client.
-struct HonestRequest {
+/// Reads a whole request and sends the body of the response within the client's windows.
+struct HttpRequest {
     std::map<std::string, std::string> headers;
     std::string body;
 };
-FakeServer::Script answers(std::function<std::string(const HonestRequest&)> with);
+FakeServer::Script answers(std::function<std::string(const HttpRequest&)> with);
 
 }  // namespace kubexm::executor

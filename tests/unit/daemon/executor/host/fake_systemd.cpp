@@ -4,13 +4,13 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <set>
+
+#include "scratch.hpp"
 
 namespace kubexm::executor {
 
@@ -27,7 +27,7 @@ void answer_with_done_job(Peer& peer, sd_bus_message* call) {
 
 void answer_with_no_links(Peer& peer, sd_bus_message* call) { peer.reply(call, "a(sss)", 0); }
 
-std::map<std::string, FakeSystemd::Answer> usual_answers() {
+std::map<std::string, FakeSystemd::Answer> default_answers() {
     std::map<std::string, FakeSystemd::Answer> answers;
     for (const char* member : {"AddMatch", "RemoveMatch", "Subscribe", "Unsubscribe", "Reload",
                                "ResetFailedUnit", "Cancel", "UnrefUnit"}) {
@@ -55,16 +55,6 @@ std::map<std::string, FakeSystemd::Answer> usual_answers() {
         peer.refuse(call, "org.freedesktop.systemd1.NoSuchUnit", "Unit a.service not loaded.");
     };
     return answers;
-}
-
-Fd listen_at(const std::filesystem::path& path) {
-    Fd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.string().copy(address.sun_path, sizeof(address.sun_path) - 1);
-    EXPECT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    EXPECT_EQ(::listen(fd.get(), 8), 0);
-    return fd;
 }
 
 std::string text_of_container(sd_bus_message* from, char type, const char* contents) {
@@ -106,11 +96,8 @@ void Peer::write_garbage() {
     EXPECT_EQ(::write(sd_bus_get_fd(bus_), bytes.data(), bytes.size()), 64);
 }
 
-FakeSystemd::FakeSystemd() : answers_(usual_answers()) {
-    std::string name = (std::filesystem::temp_directory_path() / "kubexm-bus-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-    socket_ = directory_ / "bus";
-    listener_ = listen_at(socket_);
+FakeSystemd::FakeSystemd() : answers_(default_answers()) {
+    listener_ = listen_at(directory_ / "bus", SOCK_NONBLOCK, 8);
     wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     thread_ = std::thread([this] { serve(); });
 }
@@ -122,7 +109,6 @@ FakeSystemd::~FakeSystemd() {
     }
     ::eventfd_write(wakeup_.get(), 1);
     thread_.join();
-    std::filesystem::remove_all(directory_);
 }
 
 void FakeSystemd::when(const std::string& member, Answer answer) {
@@ -138,7 +124,7 @@ void FakeSystemd::when_first(const std::string& member, Answer answer) {
 void FakeSystemd::act(const std::function<void(Peer&)>& action) {
     std::packaged_task<void(Peer&)> task([&](Peer& peer) {
         action(peer);
-        peer.flush();  // seen by a client that looks after this
+        peer.flush();  // before act() returns
     });
     auto done = task.get_future();
     {
@@ -149,9 +135,9 @@ void FakeSystemd::act(const std::function<void(Peer&)>& action) {
     done.get();
 }
 
-void FakeSystemd::keep_saying(std::function<void(Peer&)> saying) {
+void FakeSystemd::repeat(std::function<void(Peer&)> action) {
     const std::lock_guard lock(mutex_);
-    saying_ = std::move(saying);
+    repeated_ = std::move(action);
 }
 
 void FakeSystemd::replace_systemd() {
@@ -171,24 +157,24 @@ std::vector<std::string> FakeSystemd::calls() {
 }
 
 std::vector<std::string> FakeSystemd::calls_of_interest() {
-    static const std::set<std::string> kTalk = {"Hello",     "AddMatch",    "RemoveMatch",
-                                                "Subscribe", "Unsubscribe", "GetNameOwner"};
-    auto interesting = calls();
-    std::erase_if(interesting, [](const std::string& call) {
-        return kTalk.contains(call.substr(0, call.find('(')));
+    static const std::set<std::string> kBusCalls = {"Hello",     "AddMatch",    "RemoveMatch",
+                                                    "Subscribe", "Unsubscribe", "GetNameOwner"};
+    auto calls = this->calls();
+    std::erase_if(calls, [](const std::string& call) {
+        return kBusCalls.contains(call.substr(0, call.find('(')));
     });
-    return interesting;
+    return calls;
 }
 
-/// False: it is time to stop.
+/// False: the fake is stopping.
 bool FakeSystemd::wait_for(int fd, short events, std::uint64_t until) {
     std::array<pollfd, 2> watched{pollfd{fd, events, 0}, pollfd{wakeup_.get(), POLLIN, 0}};
     int timeout = -1;
     {
         const std::lock_guard lock(mutex_);
         if (stopping_) return false;
-        if (until != UINT64_MAX) timeout = 10;  // sd-bus has something to do before long
-        if (action_ || saying_) timeout = 0;
+        if (until != UINT64_MAX) timeout = 10;  // sd-bus has a timer
+        if (action_ || repeated_) timeout = 0;
     }
     ::poll(watched.data(), watched.size(), timeout);
     eventfd_t woken = 0;
@@ -223,14 +209,14 @@ void FakeSystemd::serve_client(int fd) {
     sd_bus_close_unref(bus);
 }
 
-/// False: it is time to stop.
+/// False: the fake is stopping.
 bool FakeSystemd::act_or_wait(sd_bus* bus) {
     std::unique_lock lock(mutex_);
     Peer peer(bus, owner_);
     auto action = std::exchange(action_, {});
-    const auto saying = saying_;
+    const auto repeated = repeated_;
     lock.unlock();
-    if (saying) saying(peer);
+    if (repeated) repeated(peer);
     if (action) {
         (*action)(peer);
         return true;
@@ -259,7 +245,7 @@ int FakeSystemd::handle(sd_bus* bus, sd_bus_message* call) {
     lock.unlock();
     sd_bus_message_rewind(call, 1);
     if (!deliverable) {
-        peer.refuse(call, SD_BUS_ERROR_SERVICE_UNKNOWN, "nobody has that name");
+        peer.refuse(call, SD_BUS_ERROR_SERVICE_UNKNOWN, "the name has no owner");
     } else if (const Answer answer = answer_to(member)) {
         answer(peer, call);
     } else {

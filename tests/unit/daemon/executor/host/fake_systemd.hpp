@@ -14,16 +14,17 @@
 #include <vector>
 
 #include "daemon/base/fd.hpp"
+#include "tests/unit/temp_directory.hpp"
 
-// A message bus with a systemd on it: one thread that speaks D-Bus on a socket in a temporary
-// directory. It answers as a systemd would in which everything works; tests say what is different.
+// A message bus with systemd: one thread that speaks D-Bus on a socket in a temporary directory. By
+// default every call succeeds; tests override single replies.
 
 namespace kubexm::executor {
 
 inline constexpr const char* kOwner = ":1.1";  // systemd's unique name on the fake bus
 inline constexpr const char* kJob = "/org/freedesktop/systemd1/job/7";
 
-/// The bus as answers see it: the other end of one client's connection.
+/// The server side of a client's connection.
 class Peer {
 public:
     Peer(sd_bus* bus, std::string owner) : bus_(bus), owner_(std::move(owner)) {}
@@ -32,11 +33,11 @@ public:
     void reply(sd_bus_message* call, const char* types, Values... values) {
         sd_bus_reply_method_return(call, types, values...);
     }
-    void refuse(sd_bus_message* call, const char* name, const char* words) {
-        sd_bus_reply_method_errorf(call, name, "%s", words);
+    void refuse(sd_bus_message* call, const char* name, const char* text) {
+        sd_bus_reply_method_errorf(call, name, "%s", text);
     }
 
-    /// A signal of the manager, by systemd itself unless said otherwise.
+    /// A signal of the manager, sent by systemd.
     template <typename... Values>
     void signal(const char* member, const char* types, Values... values) {
         emit(owner_.c_str(), "org.freedesktop.systemd1.Manager", member, types, values...);
@@ -52,14 +53,13 @@ public:
         sd_bus_message_unref(made);
     }
 
-    /// The end of a job.
     void end_job(const char* job, const char* result) {
         signal("JobRemoved", "uoss", 7U, job, "a.service", result);
     }
 
     const std::string& owner() const { return owner_; }
 
-    /// Bytes that are no D-Bus.
+    /// Bytes that are not D-Bus.
     void write_garbage();
     void flush() { sd_bus_flush(bus_); }
     void hang_up() { sd_bus_close(bus_); }
@@ -78,28 +78,28 @@ public:
     FakeSystemd& operator=(const FakeSystemd&) = delete;
     ~FakeSystemd();
 
-    std::string address() const { return "unix:path=" + socket_.string(); }
-    const std::filesystem::path& directory() const { return directory_; }
+    std::string address() const { return "unix:path=" + (directory_ / "bus"); }
+    std::filesystem::path directory() const { return directory_.path(); }
 
-    /// From now on this is the answer to calls of a method.
+    /// Replies to calls of a method from now on.
     void when(const std::string& member, Answer answer);
 
-    /// Once, and then as before.
+    /// Replies to the next call only.
     void when_first(const std::string& member, Answer answer);
 
-    /// Runs on the bus's thread with the connection that is open, and returns when it is done.
+    /// Runs on the thread of the bus, with the open connection, and waits for the end.
     void act(const std::function<void(Peer&)>& action);
 
-    /// The bus says this over and over while it has nothing else to do.
-    void keep_saying(std::function<void(Peer&)> saying);
+    /// Repeats an action while the bus is idle.
+    void repeat(std::function<void(Peer&)> action);
 
-    /// systemd executes itself: its connection goes, and it is back under another name.
+    /// systemd re-executes: it reconnects with another unique name.
     void replace_systemd();
 
     /// Every call so far, with its arguments: "StartUnit(a.service, replace)".
     std::vector<std::string> calls();
 
-    /// The same, of the manager and units alone: no talk with the bus, no subscriptions.
+    /// The same without calls of the bus and subscriptions.
     std::vector<std::string> calls_of_interest();
 
 private:
@@ -110,8 +110,7 @@ private:
     int handle(sd_bus* bus, sd_bus_message* call);
     Answer answer_to(const std::string& member);
 
-    std::filesystem::path directory_;
-    std::filesystem::path socket_;
+    TempDirectory directory_;
     Fd listener_;
     Fd wakeup_;
     std::mutex mutex_;
@@ -119,7 +118,7 @@ private:
     std::map<std::string, Answer> first_answers_;
     std::vector<std::string> calls_;
     std::string owner_ = kOwner;
-    std::function<void(Peer&)> saying_;
+    std::function<void(Peer&)> repeated_;
     std::optional<std::packaged_task<void(Peer&)>> action_;
     bool stopping_ = false;
     std::thread thread_;

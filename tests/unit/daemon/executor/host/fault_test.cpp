@@ -1,4 +1,4 @@
-// What is left when the kernel or the disk refuses.
+// The state after errors of the kernel and the disk.
 
 #include <sys/resource.h>
 
@@ -23,7 +23,7 @@ struct Fault {
     Code code;
 };
 
-/// Attributes that differ from those of a new file in all that may be set by anybody.
+/// Attributes that differ from those of a new file as far as any user may set them.
 Attributes coloured() {
     Attributes attributes = own(0644);
     attributes.xattrs = {{"user.color", "blue"}};
@@ -51,7 +51,7 @@ TEST_F(Faults, AReplacementThatFailsAnywhereLeavesTheOldFileAndNothingElse) {
         EXPECT_EQ(content_of(at("/f")), "old") << fault.call;
         EXPECT_THAT(names_in(scratch.inside()), ElementsAre("f")) << fault.call;
     }
-    EXPECT_THAT(replace_file(root, "/f", "new", coloured()), IsOk()) << "when the fault is gone";
+    EXPECT_THAT(replace_file(root, "/f", "new", coloured()), IsOk()) << "without the fault";
 }
 
 TEST_F(Faults, ALinkThatCannotBeMadeLeavesTheOldOneAndNothingElse) {
@@ -69,7 +69,7 @@ TEST_F(Faults, ALinkThatCannotBeMadeLeavesTheOldOneAndNothingElse) {
     }
 }
 
-TEST_F(Faults, NothingIsReportedAsDurableThatWasNotSynced) {
+TEST_F(Faults, NoChangeSucceedsWithoutASync) {
     fs::create_directories(at("/tree/below"));
     put(at("/file"), "x");
     EXPECT_TRUE(passes_in_child([this] {
@@ -138,7 +138,7 @@ protected:
     }
 };
 
-TEST_F(SmallDisk, AFullOneKeepsTheOldFileAndHealsWithSpace) {
+TEST_F(SmallDisk, AFullOneKeepsTheOldFileUntilThereIsSpace) {
     in_memory(
         [this](const Root& disk) {
             const std::string old_content(10000, 'o');
@@ -160,7 +160,7 @@ TEST_F(SmallDisk, AFullOneKeepsTheOldFileAndHealsWithSpace) {
         "size=1m");
 }
 
-TEST_F(SmallDisk, OneWithoutInodesKeepsWhatIsThere) {
+TEST_F(SmallDisk, OneWithoutInodesKeepsTheOldFile) {
     in_memory(
         [this](const Root& disk) {
             ASSERT_THAT(replace_file(disk, "/f", "old", own(0600)), IsOk());

@@ -2,12 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <chrono>
 
 #include "daemon/base/text.hpp"
+#include "daemon/executor/host/unix_stream.hpp"
 #include "fake_http2.hpp"
 #include "scratch.hpp"
 
@@ -25,7 +23,7 @@ const std::string kOk = header(":status", "200") + header("content-type", "appli
 const std::string kHeaders = frame(Frame::headers, kEndHeaders, 1, kOk);
 
 std::string data(const std::string& body) { return frame(Frame::data, 0, 1, body); }
-/// The last headers of a stream, whether or not there were others.
+/// The last headers of a stream.
 std::string last(const std::string& headers) {
     return frame(Frame::headers, kEndHeaders | kEndStream, 1, headers);
 }
@@ -35,11 +33,11 @@ std::string answer_of(const std::string& body) { return kSettings + kHeaders + d
 /// Without a body.
 std::string at_once(const std::string& trailers) { return kSettings + last(kOk + trailers); }
 
-/// A time that no test waits for, and one that a test with a stalling server does.
-grpc::Deadline ample() { return std::chrono::steady_clock::now() + 60s; }
+/// A deadline that no test reaches, and one that tests of stalling servers do.
+grpc::Deadline late() { return std::chrono::steady_clock::now() + 60s; }
 grpc::Deadline brief() { return std::chrono::steady_clock::now() + 100ms; }
 
-Result<std::string> call(const FakeServer& server, grpc::Deadline deadline = ample()) {
+Result<std::string> call(const FakeServer& server, grpc::Deadline deadline = late()) {
     return grpc::call(server.path(), "a.v1.B/C", "question", deadline);
 }
 
@@ -47,8 +45,8 @@ Result<std::string> call_one_that_says(const std::string& bytes) {
     return call(FakeServer(says(bytes)));
 }
 
-/// The answer, or why there is none.
-std::string words(const Result<std::string>& answer) {
+/// The answer or the text of the error.
+std::string answer_or_error(const Result<std::string>& answer) {
     return answer ? *answer : answer.error().what;
 }
 
@@ -61,20 +59,21 @@ TEST(Grpc, FramesAreReadAsTheyAreWritten) {
 TEST(Grpc, RefusesFramesThatAreNotOnePlainMessage) {
     for (const std::string& body : {""s, "\0\0\0\0"s, "\1\0\0\0\3abc"s, "\0\0\0\0\4abc"s,
                                     "\0\0\0\0\2abc"s, "\0\0\0\0\1a\0\0\0\0\1b"s}) {
-        EXPECT_THAT(grpc::unframed(body), IsError(Code::invalid, "not one plain message"));
+        EXPECT_THAT(grpc::unframed(body),
+                    IsError(Code::invalid, "expected one uncompressed message"));
         EXPECT_THAT(call_one_that_says(answer_of(body)),
-                    IsError(Code::invalid, "not one plain message"));
+                    IsError(Code::invalid, "expected one uncompressed message"));
     }
 }
 
-TEST(Grpc, AsksAsAServerOfGrpcExpects) {
-    HonestRequest seen;
+TEST(Grpc, SendsTheHeadersOfTheProtocol) {
+    HttpRequest seen;
     {
-        const FakeServer server(answers([&seen](const HonestRequest& request) {
+        const FakeServer server(answers([&seen](const HttpRequest& request) {
             seen = request;
             return grpc::framed("answer");
         }));
-        EXPECT_EQ(words(call(server)), "answer");
+        EXPECT_EQ(answer_or_error(call(server)), "answer");
     }
     EXPECT_EQ(seen.body, grpc::framed("question"));
     EXPECT_THAT(seen.headers,
@@ -82,25 +81,24 @@ TEST(Grpc, AsksAsAServerOfGrpcExpects) {
                               Pair("content-type", "application/grpc"), Pair("te", "trailers")}));
 }
 
-TEST(Grpc, QuestionsAndAnswersMayBeLargerThanTheWindows) {
-    const FakeServer server(answers([](const HonestRequest& request) { return request.body; }));
+TEST(Grpc, MessagesMayBeLargerThanTheWindows) {
+    const FakeServer server(answers([](const HttpRequest& request) { return request.body; }));
     const std::string large(std::size_t{16} << 20U, 'x');
-    EXPECT_EQ(words(grpc::call(server.path(), "a/B", large, ample())), large);
+    EXPECT_EQ(answer_or_error(grpc::call(server.path(), "a/B", large, late())), large);
 }
 
-TEST(Grpc, AnswersThatAreTooLargeAreNotTaken) {
-    const FakeServer server(answers([](const HonestRequest&) {
-        return grpc::framed(std::string(std::size_t{17} << 20U, 'x'));
-    }));
-    EXPECT_THAT(call(server), IsError(Code::unavailable, "more than 17825792 bytes"));
+TEST(Grpc, RefusesAnAnswerThatIsTooLarge) {
+    const FakeServer server(answers(
+        [](const HttpRequest&) { return grpc::framed(std::string(std::size_t{17} << 20U, 'x')); }));
+    EXPECT_THAT(call(server), IsError(Code::unavailable, "at most 17825792 bytes"));
 }
 
-TEST(Grpc, AnAnswerCountsAlsoIfTheServerLeavesAtOnce) {
+TEST(Grpc, AcceptsAnAnswerThatEndsWithTheConnection) {
     const FakeServer server(says_and_leaves(answer_of(grpc::framed("answer"))));
-    EXPECT_EQ(words(call(server)), "answer");
+    EXPECT_EQ(answer_or_error(call(server)), "answer");
 }
 
-TEST(Grpc, RefusalsSayWhatToDoAboutThem) {
+TEST(Grpc, MapsAStatusToACode) {
     for (const auto& [status, code] : {std::pair("3"s, Code::invalid),
                                        {"4"s, Code::timeout},
                                        {"5"s, Code::not_found},
@@ -109,23 +107,23 @@ TEST(Grpc, RefusalsSayWhatToDoAboutThem) {
                                        {"12"s, Code::not_found},
                                        {"14"s, Code::unavailable},
                                        {"00"s, Code::unavailable}}) {
-        const std::string why = "so it is (gRPC status " + status + ")";
+        const std::string why = "its reason (gRPC status " + status + ")";
         const std::string refused =
-            header("grpc-status", status) + header("grpc-message", "so it is");
+            header("grpc-status", status) + header("grpc-message", "its reason");
         EXPECT_THAT(call_one_that_says(kSettings + kHeaders + last(refused)), IsError(code, why));
         EXPECT_THAT(call_one_that_says(at_once(refused)), IsError(code, why));
     }
 }
 
-TEST(Grpc, AnAnswerWithoutAStatusIsNoneOfGrpc) {
+TEST(Grpc, RefusesAnAnswerWithoutAStatus) {
     EXPECT_THAT(call_one_that_says(kSettings + last(header(":status", "404"))),
-                IsError(Code::unavailable, "not one of gRPC"));
+                IsError(Code::unavailable, "no gRPC status"));
     EXPECT_THAT(call_one_that_says(kSettings + kHeaders + data(grpc::framed("answer")) +
                                    last(header("grpc-message", "0"))),
-                IsError(Code::unavailable, "not one of gRPC"));
+                IsError(Code::unavailable, "no gRPC status"));
 }
 
-TEST(Grpc, AServerThatGivesTheRequestUpIsUnavailable) {
+TEST(Grpc, AServerThatResetsTheRequestIsUnavailable) {
     const std::string refused_stream = number(7);
     EXPECT_THAT(call_one_that_says(kSettings + frame(Frame::reset, 0, 1, refused_stream)),
                 IsError(Code::unavailable, "REFUSED_STREAM"));
@@ -133,14 +131,14 @@ TEST(Grpc, AServerThatGivesTheRequestUpIsUnavailable) {
                 IsError(Code::unavailable, "REFUSED_STREAM"));
 }
 
-TEST(Grpc, AServerThatIsAboutToEndStillAnswers) {
+TEST(Grpc, AcceptsTheAnswerOfAServerThatShutsDown) {
     const std::string after_this_one = frame(Frame::goaway, 0, 0, number(1) + number(0));
-    EXPECT_EQ(words(call_one_that_says(kSettings + after_this_one + kHeaders +
-                                       data(grpc::framed("answer")) + kFine)),
+    EXPECT_EQ(answer_or_error(call_one_that_says(kSettings + after_this_one + kHeaders +
+                                                 data(grpc::framed("answer")) + kFine)),
               "answer");
 }
 
-TEST(Grpc, WhatIsNotHttp2IsRefused) {
+TEST(Grpc, RefusesBytesThatAreNotHttp2) {
     for (const std::string& bytes :
          {"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"s, std::string(100, '\0'),
           std::string(100000, '\xff'), kHeaders, kSettings + data("early"),
@@ -152,7 +150,7 @@ TEST(Grpc, WhatIsNotHttp2IsRefused) {
     }
 }
 
-TEST(Grpc, WhatBreaksTheRulesOfOneRequestEndsIt) {
+TEST(Grpc, AProtocolErrorOfTheStreamEndsTheRequest) {
     for (const std::string& bytes :
          {last(header("Upper-Case", "x")), last(header("grpc-status", "0")), kHeaders + kHeaders}) {
         EXPECT_THAT(call_one_that_says(kSettings + bytes),
@@ -161,15 +159,15 @@ TEST(Grpc, WhatBreaksTheRulesOfOneRequestEndsIt) {
     }
 }
 
-TEST(Grpc, AServerThatBreaksOffIsUnavailable) {
+TEST(Grpc, AServerThatClosesEarlyIsUnavailable) {
     const std::string whole = answer_of(grpc::framed("answer"));
     for (std::size_t size = 0; size < whole.size(); ++size) {
         const FakeServer server(says_and_leaves(whole.substr(0, size)));
-        EXPECT_THAT(call(server), IsError(Code::unavailable, "broke off")) << size;
+        EXPECT_THAT(call(server), IsError(Code::unavailable, "closed the connection")) << size;
     }
 }
 
-TEST(Grpc, HeadersHaveAnEnd) {
+TEST(Grpc, LimitsHeaders) {
     const std::string filler = header("x", std::string(100, 'x'));
     std::string interim = header(":status", "103");
     std::string block;
@@ -177,24 +175,24 @@ TEST(Grpc, HeadersHaveAnEnd) {
     interim += block;
     EXPECT_THAT(
         call(FakeServer(repeats(kSettings, frame(Frame::headers, kEndHeaders, 1, interim)))),
-        IsError(Code::unavailable, "headers are larger than 65536 bytes"));
+        IsError(Code::unavailable, "headers: expected at most 65536 bytes"));
     EXPECT_THAT(call(FakeServer(repeats(kSettings + frame(Frame::headers, 0, 1, kOk),
                                         frame(Frame::continuation, 0, 1, block)))),
-                IsError(Code::unavailable, "headers are larger than 65536 bytes"));
+                IsError(Code::unavailable, "headers: expected at most 65536 bytes"));
 }
 
-TEST(Grpc, WhatIsNoAnswerHasAnEnd) {
+TEST(Grpc, LimitsFramesBeforeTheAnswer) {
     const std::string begun = kSettings + kHeaders;
     const std::string unknown = frame(Frame{0x77}, 0, 0, std::string(10000, 'x'));
     for (const std::string& more : {unknown, data(std::string(10000, 'x'))}) {
         EXPECT_THAT(call(FakeServer(repeats(begun, more))),
-                    IsError(Code::unavailable, "more than 17825792 bytes"));
+                    IsError(Code::unavailable, "at most 17825792 bytes"));
     }
     const std::string ping = frame(Frame::ping, 0, 0, std::string(8, 'x'));
     EXPECT_THAT(call(FakeServer(repeats(begun, ping))), IsError(Code::unavailable, "Flooding"));
 }
 
-TEST(Grpc, NobodyGetsMoreTimeThanTheDeadline) {
+TEST(Grpc, NoServerCanExtendTheDeadline) {
     const std::string begun = kSettings + kHeaders;
     for (const auto& script :
          {says(""), says(kSettings), says(begun + data(grpc::framed("answer"))),
@@ -203,26 +201,27 @@ TEST(Grpc, NobodyGetsMoreTimeThanTheDeadline) {
     }
 }
 
-TEST(Grpc, WhoTakesNoMoreConnectionsIsNotWaitedForEither) {
-    const Scratch scratch;
-    const std::string path = scratch.top() / "socket";
-    const Fd listener = listen_at(path);  // module for one, which a call takes that is not accepted
-    EXPECT_THAT(grpc::call(path, "a/B", "", brief()), IsError(Code::timeout, "no answer"));
-    EXPECT_THAT(grpc::call(path, "a/B", "", brief()),
-                IsError(Code::timeout, "no more connections"));
+TEST(Grpc, AFullQueueOfConnectionsDoesNotExtendTheDeadline) {
+    const TempDirectory directory;
+    const std::string path = directory / "socket";
+    const Fd listener = listen_at(path);
+    const Fd queued = connect_stream(path, late()).value();  // the queue has space for one
+    EXPECT_THAT(grpc::call(path, "a/B", "", brief()), IsError(Code::timeout, "a/B at /"));
 }
 
-TEST(Grpc, ARuntimeThatIsNotThereIsToldFromOneThatHangs) {
-    const Scratch scratch;
-    const std::string path = scratch.top() / "containerd.sock";
-    EXPECT_THAT(grpc::call(path, "a/B", "", brief()), IsError(Code::not_found, "nobody listens"));
+TEST(Grpc, DistinguishesAnAbsentServerFromOneThatHangs) {
+    const TempDirectory directory;
+    const std::string path = directory / "containerd.sock";
+    EXPECT_THAT(grpc::call(path, "a/B", "", late()),
+                IsError(Code::not_found, "no process listens"));
     {
-        const Fd deaf = listen_at(path);
+        const Fd listener = listen_at(path);
         EXPECT_THAT(grpc::call(path, "a/B", "", brief()), IsError(Code::timeout, "a/B at"));
     }
-    EXPECT_THAT(grpc::call(path, "a/B", "", brief()), IsError(Code::not_found, "nobody listens"));
-    EXPECT_THAT(grpc::call(path + std::string(200, 'x'), "a/B", "", brief()),
-                IsError(Code::invalid, "longer than"));
+    EXPECT_THAT(grpc::call(path, "a/B", "", late()),
+                IsError(Code::not_found, "no process listens"));
+    EXPECT_THAT(grpc::call(path + std::string(200, 'x'), "a/B", "", late()),
+                IsError(Code::invalid, "at most 107 bytes"));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 
 struct Honest {
     const Fd& stream;
-    const std::function<std::string(const HonestRequest&)>& with;
-    HonestRequest request;
+    const std::function<std::string(const HttpRequest&)>& with;
+    HttpRequest request;
     std::string answer;
     std::size_t sent = 0;
 };
@@ -87,7 +87,7 @@ nghttp2_session* session_for(Honest& user) {
 
 }  // namespace
 
-FakeServer::Script answers(std::function<std::string(const HonestRequest&)> with) {
+FakeServer::Script answers(std::function<std::string(const HttpRequest&)> with) {
     return [with = std::move(with)](const Fd& stream) {
         Honest user{stream, with, {}, {}};
         const std::unique_ptr<nghttp2_session, decltype(&::nghttp2_session_del)> session(

@@ -1,5 +1,5 @@
-// The attacks of race_test.cpp, not left to chance: once before every system call of ours, and
-// taken back before every later one.
+// The attacks of race_test.cpp, deterministic: once before every system call of ours, and reverted
+// before each of the following ones.
 
 #include <fcntl.h>
 
@@ -21,11 +21,11 @@ std::ostream& operator<<(std::ostream& out, const Operation& operation) {
     return out << operation.name;
 }
 
-/// Whatever comes out of an operation in such a race is right as long as it stays inside.
+/// In such a race any result is right that does not touch the outside.
 template <typename T>
 void accept(const Result<T>&) {}
 
-// All of them are after /a/b/x; outside has the same names.
+// All of them access /a/b/x; outside has the same names.
 const Operation kOperations[] = {
     {"Inspect",
      [](const Root& root) {
@@ -63,7 +63,7 @@ const Operation kOperations[] = {
 struct Attack {
     const char* name;
     const char* path;     // what is swapped for a link
-    const char* outside;  // where that leads
+    const char* outside;  // the target of the link
 };
 
 std::ostream& operator<<(std::ostream& out, const Attack& attack) { return out << attack.name; }
@@ -83,7 +83,7 @@ constexpr int kNever = -1;
 class Interleaving : public FilesInMemoryTest,
                      public ::testing::WithParamInterface<std::tuple<Operation, Attack>> {
 protected:
-    static void make_world(const fs::path& directory, std::string_view content) {
+    static void make_files(const fs::path& directory, std::string_view content) {
         fs::create_directories(directory / "sub");
         put(directory / "x", content);
         put(directory / "sub/file", content);
@@ -92,12 +92,12 @@ protected:
     void begin(const Attack& attack) const {
         fs::remove_all(at("/a"));
         fs::remove_all(at("/link"));
-        make_world(at("/a/b"), "inside");
+        make_files(at("/a/b"), "inside");
         fs::create_symlink(scratch.outside() / attack.outside, at("/link"));
     }
 
-    /// Swaps the object and the link; where there is no object, the link takes its place. Done a
-    /// second time it takes the first back.
+    /// Swaps the object and the link; without an object the link takes its place. A second call
+    /// reverts the first.
     void swap(const Attack& attack) const {
         const std::string path = at(attack.path).string();
         const std::string link = at("/link").string();
@@ -107,7 +107,7 @@ protected:
         if (::rename(link.c_str(), path.c_str()) != 0) ::rename(path.c_str(), link.c_str());
     }
 
-    /// How many steps there were.
+    /// Returns the number of steps.
     int attack_at(int first, int second, const Operation& operation, const Attack& attack,
                   const Root& memory) const {
         begin(attack);
@@ -124,7 +124,7 @@ protected:
 TEST_P(Interleaving, OfAnAttackNeverReachesTheOutside) {
     in_memory([this](const Root& memory) {
         const auto& [operation, attack] = GetParam();
-        make_world(scratch.outside() / "b", "outside");
+        make_files(scratch.outside() / "b", "outside");
         put(scratch.outside() / "b/canary", "alive");
         const auto before = canaries(scratch.outside());
         const int steps = attack_at(kNever, kNever, operation, attack, memory);

@@ -12,15 +12,15 @@
 
 namespace kubexm::executor {
 
-/// What the kernel answers to the request: 0 or a descriptor.
+/// Returns 0 or a descriptor, as seccomp(2).
 inline int add_filter(std::vector<sock_filter> code, unsigned flags = 0) {
     const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
     return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
 }
 
-/// From now on the kernel answers a system call of this thread, and of threads and processes it
-/// starts, with an errno; 0 is success without doing anything. Needs no privilege.
+/// From now on a system call of this thread and its children returns an errno; 0: success without
+/// an effect. Unprivileged.
 inline bool answer_system_call(long number, int error) {
     return add_filter({
                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -1,5 +1,5 @@
-// Every test of this program also runs with KUBEXM_TEST_WITHOUT_OPENAT2 in its environment, as on
-// a kernel that lacks the call or in a container that forbids it.
+// The tests of files also run with KUBEXM_TEST_WITHOUT_OPENAT2 in the environment, as on a kernel
+// that lacks the call or in a container that forbids it.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ public:
 
 const auto* const kKernel = ::testing::AddGlobalTestEnvironment(new Kernel);
 
-TEST(OldKernel, LacksOpenat2WhereTheTestsAreToRunWithoutIt) {
+TEST(OldKernel, LacksOpenat2OnRequest) {
     ::syscall(SYS_openat2, -1, nullptr, nullptr, 0);
     EXPECT_EQ(errno, without_openat2() ? ENOSYS : EINVAL);
 }

@@ -13,7 +13,7 @@ struct ListedUnit {
     std::string following;
 };
 
-/// systemd has these units of mounts or swaps: their objects are /u/0, /u/1, ...
+/// Units of mounts or swaps, with the object paths /u/0, /u/1, ...
 inline void have_units(FakeSystemd& fake, const char* property,
                        const std::vector<ListedUnit>& units) {
     fake.when("ListUnitsByPatterns", [units](Peer&, sd_bus_message* call) {
@@ -21,8 +21,8 @@ inline void have_units(FakeSystemd& fake, const char* property,
         sd_bus_message_new_method_return(call, &answer);
         sd_bus_message_open_container(answer, 'a', "(ssssssouso)");
         for (std::size_t at = 0; at < units.size(); ++at) {
-            sd_bus_message_append(answer, "(ssssssouso)", units[at].unit.c_str(), "words", "loaded",
-                                  "active", "mounted", units[at].following.c_str(),
+            sd_bus_message_append(answer, "(ssssssouso)", units[at].unit.c_str(), "description",
+                                  "loaded", "active", "mounted", units[at].following.c_str(),
                                   ("/u/" + std::to_string(at)).c_str(), 0U, "", "/");
         }
         sd_bus_message_close_container(answer);

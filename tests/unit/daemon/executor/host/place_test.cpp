@@ -1,4 +1,4 @@
-// How paths are resolved, through the functions that everybody uses.
+// Resolution of paths, through the public functions.
 
 #include <fcntl.h>
 
@@ -36,7 +36,7 @@ TEST_F(Paths, ReachAFileInTheRootItselfAndDeepBelow) {
     EXPECT_EQ(read_file(root, "/a/b/c/deep", 10).value(), "deep");
 }
 
-TEST_F(Paths, ALinkInTheWayIsRefusedAndNamed) {
+TEST_F(Paths, ALinkOnTheWayIsRefusedAndNamed) {
     fs::create_directories(at("/a/real/b"));
     fs::create_symlink("real", at("/a/link"));               // to a neighbour
     fs::create_symlink(scratch.outside(), at("/a/escape"));  // absolute
@@ -59,7 +59,7 @@ TEST_F(Paths, ALinkInTheWayIsRefusedAndNamed) {
     EXPECT_TRUE(fs::is_empty(at("/a/real/b")));
 }
 
-TEST_F(Paths, AMissingOrFalseParentIsNamed) {
+TEST_F(Paths, AMissingParentOrOneThatIsNoDirectoryIsNamed) {
     put(at("/file"), "x");
     EXPECT_THAT(inspect(root, "/no/such/x"), IsError(Code::not_found, "/no:"));
     EXPECT_THAT(inspect(root, "/file/x"), IsError(Code::not_found, "/file: Not a directory"));
@@ -77,7 +77,7 @@ TEST_F(Paths, AnErrorShowsAHostileNameOnOneLine) {
                 IsError(Code::not_found, R"(/a\nkubexm: all is well\x1b[2J)"));
 }
 
-TEST_F(Paths, AnErrorShowsTheEndsOfAnEndlessPath) {
+TEST_F(Paths, AnErrorShowsBothEndsOfALongPath) {
     std::string path = "/begin";
     for (int i = 0; i < 5000; ++i) path += "/x";
     const auto state = inspect(root, path + "/end/..");
@@ -86,7 +86,7 @@ TEST_F(Paths, AnErrorShowsTheEndsOfAnEndlessPath) {
     EXPECT_LT(state.error().what.size(), 1200U);
 }
 
-TEST_F(Paths, MayBeLongerThanTheKernelTakesAtOnce) {
+TEST_F(Paths, MayBeLongerThanTheKernelAccepts) {
     std::string path;
     Fd directory{::open(scratch.inside().c_str(), O_PATH)};
     for (int i = 0; i < 30; ++i) {

@@ -1,4 +1,4 @@
-// Somebody who may write below the root swaps objects for links to the outside while we work.
+// A process that may write below the root swaps objects for links to the outside while we work.
 
 #include <fcntl.h>
 
@@ -14,7 +14,7 @@ namespace kubexm::executor {
 namespace {
 
 constexpr int kMinRounds = 3000;
-constexpr int kMaxRounds = 60000;  // of a race that does not want to happen
+constexpr int kMaxRounds = 60000;
 constexpr int kMinOutcomes = 20;
 
 void exchange(const fs::path& one, const fs::path& other, int times) {
@@ -23,7 +23,7 @@ void exchange(const fs::path& one, const fs::path& other, int times) {
     }
 }
 
-void make_anew(const fs::path& path) {
+void create(const fs::path& path) {
     const Fd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
     EXPECT_EQ(::write(file.get(), "inside", file ? 6 : 0), file ? 6 : -1);
 }
@@ -33,8 +33,8 @@ void clear(const fs::path& path) {
     fs::remove_all(path, raced);
 }
 
-using Attack = std::function<void()>;            // again and again, beside us
-using Round = std::function<bool(const Root&)>;  // what we do; whether it succeeded
+using Attack = std::function<void()>;            // repeated in another thread
+using Round = std::function<bool(const Root&)>;  // our operation; true: success
 
 class Races : public FilesInMemoryTest {
 protected:
@@ -46,7 +46,7 @@ protected:
         put(scratch.outside() / "file", "outside");
     }
 
-    /// Until there were enough successes and refusals to say that the race was real.
+    /// Until there were enough successes and refusals to prove that the race took place.
     void run(const Attack& attack, const Round& round, int min_refusals) const {
         in_memory([&](const Root& memory) {
             make_outside();
@@ -74,7 +74,7 @@ protected:
         const auto attack = [this] {
             if (!fs::exists(at("/real"))) {
                 fs::create_directories(at("/real/in"));
-                make_anew(at("/real/in/file"));
+                create(at("/real/in/file"));
                 fs::create_symlink(scratch.outside(), at("/link"));
             }
             exchange(at("/real"), at("/link"), 1000);
@@ -87,7 +87,7 @@ protected:
         const auto attack = [this] {
             clear(at("/leaf"));
             clear(at("/link"));
-            make_anew(at("/leaf"));
+            create(at("/leaf"));
             ::symlink((scratch.outside() / "file").c_str(), at("/link").c_str());
             exchange(at("/leaf"), at("/link"), 9);
         };
@@ -119,7 +119,7 @@ TEST_F(Races, OnTheWayToAttributes) {
     });
 }
 
-TEST_F(Races, OnTheWayToWhatIsRead) {
+TEST_F(Races, OnTheWayToAFileThatIsRead) {
     run_on_the_way([](const Root& memory) {
         const auto content = read_file(memory, "/real/in/file", 100);
         EXPECT_NE(content.value_or(""), "outside");

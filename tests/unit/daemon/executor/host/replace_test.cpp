@@ -12,10 +12,9 @@ using ::testing::ElementsAre;
 using ReplaceFile = FilesTest;
 using ReplaceFileFrom = FilesTest;
 using ReplaceSymlink = FilesTest;
-using NewObjects = FilesTest;
+using Leftovers = FilesTest;
 
-/// The name of the temporary neighbour of /f. It may never change: another version may have left
-/// it.
+/// The name of the temporary file of /f. It must not change: another version may have left it.
 std::string temporary_of_f() { return ".kubexm-" + sha256("f").substr(0, 32); }
 
 Fd descriptor_with(std::string_view content) {
@@ -39,7 +38,7 @@ TEST_F(ReplaceFile, TheModeDoesNotDependOnTheUmask) {
     EXPECT_EQ(mode_of(at("/f")), 0666U);
 }
 
-TEST_F(ReplaceFile, TheOldFileStaysWholeForWhoHasItOpen) {
+TEST_F(ReplaceFile, TheOldFileStaysCompleteForItsReaders) {
     put(at("/f"), "old");
     const Fd reader{::open(at("/f").c_str(), O_RDONLY)};
     EXPECT_THAT(replace_file(root, "/f", "new and longer", own(0600)), IsOk());
@@ -67,7 +66,7 @@ TEST_F(ReplaceFile, ALinkIsItselfReplacedAndNotFollowed) {
     EXPECT_EQ(content_of(scratch.outside() / "canary"), "alive");
 }
 
-TEST_F(ReplaceFile, RefusesWhatIsNotItsToReplace) {
+TEST_F(ReplaceFile, RefusesOtherKindsOfObjects) {
     fs::create_directory(at("/d"));
     ASSERT_EQ(::mkfifo(at("/pipe").c_str(), 0600), 0);
     put(at("/twin"), "old");
@@ -88,7 +87,7 @@ TEST_F(ReplaceFile, WorksForTheLongestName) {
     EXPECT_EQ(names_in(scratch.inside()).size(), 1U);
 }
 
-TEST_F(ReplaceFile, WhatAnEarlierRunLeftIsNotWrittenThrough) {
+TEST_F(ReplaceFile, DoesNotFollowALinkInPlaceOfTheTemporary) {
     put(scratch.outside() / "canary", "alive");
     fs::create_symlink(scratch.outside() / "canary", at("/" + temporary_of_f()));
     EXPECT_THAT(replace_file(root, "/f", "new", own(0600)), IsOk());
@@ -97,14 +96,14 @@ TEST_F(ReplaceFile, WhatAnEarlierRunLeftIsNotWrittenThrough) {
     EXPECT_THAT(names_in(scratch.inside()), ElementsAre("f"));
 }
 
-TEST_F(ReplaceFile, ADirectoryInThePlaceOfItsTemporaryIsNamed) {
+TEST_F(ReplaceFile, NamesADirectoryInPlaceOfTheTemporary) {
     fs::create_directory(at("/" + temporary_of_f()));
     EXPECT_THAT(replace_file(root, "/f", "new", own(0600)),
                 IsError(Code::conflict, temporary_of_f()));
     EXPECT_FALSE(fs::exists(at("/f")));
 }
 
-TEST_F(ReplaceFileFrom, WritesWhatTheDescriptorHolds) {
+TEST_F(ReplaceFileFrom, WritesTheContentOfTheDescriptor) {
     const std::string content(1000000, 'x');
     const Fd source = descriptor_with(content);
     EXPECT_THAT(replace_file_from(root, "/f", source.get(), sha256(content),
@@ -114,22 +113,22 @@ TEST_F(ReplaceFileFrom, WritesWhatTheDescriptorHolds) {
     EXPECT_EQ(mode_of(at("/f")), 0644U);
 }
 
-TEST_F(ReplaceFileFrom, AnotherContentThanPromisedChangesNothing) {
+TEST_F(ReplaceFileFrom, OtherContentThanExpectedChangesNothing) {
     put(at("/f"), "old");
     struct Case {
         std::string digest;
         std::uint64_t limit;
-        std::string says;
+        std::string error;
     };
-    for (const auto& [digest, limit, says] : {
-             Case{sha256("other"), 100, "expected " + sha256("other")},
-             Case{sha256("content"), 6, "more than 6 bytes"},
+    for (const auto& [digest, limit, error] : {
+             Case{sha256("other"), 100, "expected SHA-256 " + sha256("other")},
+             Case{sha256("content"), 6, "at most 6 bytes"},
              Case{"", 100, "SHA-256"},
          }) {
         const Fd source = descriptor_with("content");
         EXPECT_THAT(replace_file_from(root, "/f", source.get(), digest, {limit, ample().deadline},
                                       own(0600)),
-                    IsError(Code::invalid, says));
+                    IsError(Code::invalid, error));
         EXPECT_EQ(content_of(at("/f")), "old");
         EXPECT_THAT(names_in(scratch.inside()), ElementsAre("f"));
     }
@@ -143,12 +142,12 @@ TEST_F(ReplaceFileFrom, AnUnreadableDescriptorChangesNothing) {
     EXPECT_EQ(content_of(at("/f")), "old");
 }
 
-TEST_F(ReplaceFileFrom, TakesNoLongerThanItMay) {
+TEST_F(ReplaceFileFrom, StopsAtTheDeadline) {
     put(at("/f"), "old");
     const Fd source = descriptor_with("content");
-    const Effort late{.bytes = 100, .deadline = std::chrono::steady_clock::now()};
+    const ReadLimit late{.bytes = 100, .deadline = std::chrono::steady_clock::now()};
     EXPECT_THAT(replace_file_from(root, "/f", source.get(), sha256("content"), late, own(0600)),
-                IsError(Code::timeout, "/f: it took longer"));
+                IsError(Code::timeout, "/f: the deadline"));
     EXPECT_EQ(content_of(at("/f")), "old");
     EXPECT_THAT(names_in(scratch.inside()), ElementsAre("f"));
 }
@@ -167,7 +166,7 @@ TEST_F(ReplaceSymlink, TakesThePlaceOfAFile) {
     EXPECT_EQ(fs::read_symlink(at("/f")), "target");
 }
 
-TEST_F(ReplaceSymlink, RefusesWhatIsNotItsToReplace) {
+TEST_F(ReplaceSymlink, RefusesOtherKindsOfObjects) {
     fs::create_directory(at("/d"));
     put(at("/twin"), "old");
     fs::create_hard_link(at("/twin"), at("/twin2"));
@@ -179,16 +178,16 @@ TEST_F(ReplaceSymlink, RefusesWhatIsNotItsToReplace) {
     EXPECT_THAT(names_in(scratch.inside()), ElementsAre("d", "twin", "twin2"));
 }
 
-TEST_F(NewObjects, AreRemovedAndNothingElseIs) {
+TEST_F(Leftovers, AreRemovedAndNothingElseIs) {
     put(at("/f"), "old");
     put(at("/" + temporary_of_f()), "half");
-    put(at("/.kubexm-somebody-elses"), "x");
+    put(at("/.kubexm-foreign"), "x");
     EXPECT_THAT(remove_leftovers(root, "/f"), IsOk());
-    EXPECT_THAT(names_in(scratch.inside()), ElementsAre(".kubexm-somebody-elses", "f"));
+    EXPECT_THAT(names_in(scratch.inside()), ElementsAre(".kubexm-foreign", "f"));
     EXPECT_EQ(content_of(at("/f")), "old");
 }
 
-TEST_F(NewObjects, NoneIsFineAndSoIsAMissingParent) {
+TEST_F(Leftovers, NoneAndAMissingParentAreSuccess) {
     EXPECT_THAT(remove_leftovers(root, "/f"), IsOk());
     EXPECT_THAT(remove_leftovers(root, "/no/f"), IsOk());
 }

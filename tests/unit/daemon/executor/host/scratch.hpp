@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -13,9 +14,11 @@
 #include <set>
 #include <string>
 
+#include "daemon/base/unix_address.hpp"
 #include "daemon/executor/host/files.hpp"
+#include "tests/unit/temp_directory.hpp"
 
-// What the tests of files share: a scratch root with a world outside of it that nobody may touch.
+// Shared by the tests of files: a root directory, and a directory outside that must not change.
 
 namespace kubexm::executor {
 
@@ -26,7 +29,7 @@ MATCHER(IsOk, "succeeds") {
     return arg.has_value();
 }
 
-MATCHER_P2(IsError, code, text, "is an error with that code and text") {
+MATCHER_P2(IsError, code, text, "is an error with the code and the text") {
     if (arg) return false;
     *result_listener << name_of(arg.error().code) << ": " << arg.error().what;
     return arg.error().code == code && arg.error().what.find(text) != std::string::npos;
@@ -34,33 +37,23 @@ MATCHER_P2(IsError, code, text, "is an error with that code and text") {
 
 class Scratch {
 public:
-    Scratch() {
-        std::string name = (fs::temp_directory_path() / "kubexm-files-XXXXXX").string();
-        top_ = ::mkdtemp(name.data());
-        make_both();
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() {
-        std::error_code ignored;
-        fs::remove_all(top_, ignored);
-    }
+    Scratch() { make_both(); }
 
     void make_both() const {
         fs::create_directory(inside());
         fs::create_directory(outside());
     }
 
-    const fs::path& top() const { return top_; }
-    fs::path inside() const { return top_ / "inside"; }
-    fs::path outside() const { return top_ / "outside"; }
+    fs::path top() const { return directory_.path(); }
+    fs::path inside() const { return directory_ / "inside"; }
+    fs::path outside() const { return directory_ / "outside"; }
     Root root() const { return Root::open(inside().string()).value(); }
 
-    /// A path as the code under test sees it, for the test's own executor.
+    /// The real path of a path beneath the root.
     fs::path at(const std::string& path) const { return inside() / path.substr(1); }
 
 private:
-    fs::path top_;
+    TempDirectory directory_;
 };
 
 class FilesTest : public ::testing::Test {
@@ -89,9 +82,9 @@ inline std::set<std::string> names_in(const fs::path& directory) {
 }
 
 inline struct stat status_of(const fs::path& path) {
-    struct stat seen{};
-    ::lstat(path.c_str(), &seen);
-    return seen;
+    struct stat status{};
+    ::lstat(path.c_str(), &status);
+    return status;
 }
 
 inline std::uint32_t mode_of(const fs::path& path) { return status_of(path).st_mode & 07777U; }
@@ -107,12 +100,20 @@ inline void set_xattr(const fs::path& path, const char* name, std::string_view v
     EXPECT_EQ(::lsetxattr(path.c_str(), name, value.data(), value.size(), 0), 0) << name;
 }
 
-/// Attributes that any user may give to a file of their own.
+/// Attributes that any user may set on an own file.
 inline Attributes own(std::uint32_t mode) { return {mode, ::geteuid(), ::getegid(), {}}; }
 
-/// Enough for any content that a test makes.
-inline Effort ample() {
+inline ReadLimit ample() {
     return {std::uint64_t{1} << 30U, std::chrono::steady_clock::now() + std::chrono::minutes(1)};
+}
+
+inline Fd listen_at(const std::string& path, int flags = 0, int backlog = 0) {
+    Fd listener{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)};
+    const sockaddr_un address = unix_address(path).value();
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener.get(), generic, sizeof(address)), 0);
+    EXPECT_EQ(::listen(listener.get(), backlog), 0);
+    return listener;
 }
 
 inline bool is_root() { return ::geteuid() == 0; }

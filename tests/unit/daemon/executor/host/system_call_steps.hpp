@@ -14,8 +14,7 @@
 
 namespace kubexm::executor {
 
-/// The calls that look names up or change what they lead to: between two others nothing can happen
-/// to us.
+/// The calls that resolve or change names: only between these can another process interfere.
 inline constexpr long kSteps[] = {
     SYS_openat,   SYS_openat2,  SYS_newfstatat, SYS_statx,       SYS_unlinkat,   SYS_renameat,
     SYS_mkdirat,  SYS_fchownat, SYS_symlinkat,  SYS_fchmodat,    SYS_readlinkat, SYS_getdents64,
@@ -23,7 +22,7 @@ inline constexpr long kSteps[] = {
 };
 inline constexpr long kEnd = SYS_getppid;
 
-/// Asks the kernel to stop this thread before each of kSteps; the descriptor that answers.
+/// Makes the kernel stop this thread before each of kSteps; returns the descriptor that resumes it.
 inline Fd stop_before_steps() {
     std::vector<sock_filter> code{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
     const auto stop_at = [&code](long number) {
@@ -36,7 +35,7 @@ inline Fd stop_before_steps() {
     return Fd{add_filter(std::move(code), SECCOMP_FILTER_FLAG_NEW_LISTENER)};
 }
 
-/// Runs `work` in a thread and calls `between(i)` before its i-th step, from 0. Needs no privilege.
+/// Runs `work` in a thread and calls `between(i)` before its i-th step, from 0. Unprivileged.
 inline void step_through(const std::function<void()>& work,
                          const std::function<void(int)>& between) {
     std::promise<int> listening;

@@ -1,6 +1,3 @@
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include "systemd_test.hpp"
 
 namespace kubexm::executor {
@@ -10,14 +7,14 @@ using SystemdConnection = SystemdTest;
 using testing::Contains;
 using testing::IsEmpty;
 
-TEST_F(SystemdConnection, IsMadeOnceAndWhenNeeded) {
+TEST_F(SystemdConnection, IsOpenedOnceOnDemand) {
     EXPECT_THAT(fake.calls(), IsEmpty());
     ASSERT_THAT(systemd.reload(soon()), IsOk());
     ASSERT_THAT(systemd.reload(soon()), IsOk());
     EXPECT_THAT(fake.calls(), Contains("Hello()").Times(1));
 }
 
-TEST_F(SystemdConnection, IsMadeAgainWithoutAWordWhenItWasLostAtRest) {
+TEST_F(SystemdConnection, IsReopenedWithoutAnErrorWhenItWasLostWhileIdle) {
     ASSERT_THAT(systemd.reload(soon()), IsOk());
     fake.act([](Peer& peer) { peer.hang_up(); });
     EXPECT_THAT(systemd.reload(soon()), IsOk());
@@ -26,45 +23,39 @@ TEST_F(SystemdConnection, IsMadeAgainWithoutAWordWhenItWasLostAtRest) {
     EXPECT_THAT(fake.calls(), Contains("Hello()").Times(3));
 }
 
-TEST_F(SystemdConnection, IsMadeAgainAfterBytesThatAreNoDBus) {
+TEST_F(SystemdConnection, IsReopenedAfterBytesThatAreNotDBus) {
     fake.when_first("Reload", [](Peer& peer, sd_bus_message*) { peer.write_garbage(); });
     EXPECT_FALSE(systemd.reload(soon()));
     EXPECT_THAT(systemd.reload(soon()), IsOk());
 }
 
-TEST(SystemdWithoutABus, NamesWhereItLooked) {
+TEST(SystemdWithoutABus, NamesTheAddress) {
     Systemd systemd("unix:path=/nonexistent/bus");
     EXPECT_THAT(systemd.reload(soon()), IsError(Code::unavailable, "/nonexistent/bus"));
     EXPECT_THAT(Systemd("rubbish").reload(soon()), IsError(Code::unavailable, "rubbish"));
 }
 
-TEST(SystemdWithoutABus, DoesNotWaitBeyondTheDeadlineForOneThatIsSilent) {
-    Scratch scratch;
-    const auto path = scratch.inside() / "bus";
-    const Fd listener{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.string().copy(address.sun_path, sizeof(address.sun_path) - 1);
-    ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    ASSERT_EQ(::listen(listener.get(), 1), 0);
-    Systemd systemd("unix:path=" + path.string());
-    EXPECT_THAT(systemd.reload(in(50ms)), IsError(Code::timeout, path.string()));
+TEST(SystemdWithoutABus, AServerThatIsSilentDoesNotExtendTheDeadline) {
+    const TempDirectory directory;
+    const std::string path = directory / "bus";
+    const Fd listener = listen_at(path);
+    EXPECT_THAT(Systemd("unix:path=" + path).reload(in(50ms)), IsError(Code::timeout, path));
 }
 
-TEST_F(SystemdConnection, IsOfNoUseWithoutSystemdOnTheBus) {
+TEST_F(SystemdConnection, FailsWithoutSystemdOnTheBus) {
     fake.when_first("GetNameOwner", refusal(SD_BUS_ERROR_NAME_HAS_NO_OWNER));
-    EXPECT_THAT(systemd.reload(soon()), IsError(Code::unavailable, "looking for systemd"));
+    EXPECT_THAT(systemd.reload(soon()), IsError(Code::unavailable, "finding systemd"));
     EXPECT_THAT(systemd.reload(soon()), IsOk());
 }
 
 TEST_F(SystemdConnection, EndsACallAtTheDeadline) {
-    ASSERT_THAT(systemd.reload(soon()), IsOk());  // connected: all of the time is the call's
+    ASSERT_THAT(systemd.reload(soon()), IsOk());  // connected: the deadline is the call's
     fake.when_first("Reload", [](Peer&, sd_bus_message*) {});
     EXPECT_THAT(systemd.reload(in(1s)), IsError(Code::timeout, ""));
     EXPECT_THAT(systemd.reload(soon()), IsOk());
 }
 
-TEST_F(SystemdConnection, SaysWhatToDoAboutAnErrorByItsName) {
+TEST_F(SystemdConnection, MapsTheNameOfAnErrorToACode) {
     const std::vector<std::pair<std::string, Code>> errors = {
         {"org.freedesktop.systemd1.NoSuchUnit", Code::not_found},
         {"org.freedesktop.systemd1.UnitMasked", Code::denied},
@@ -79,25 +70,25 @@ TEST_F(SystemdConnection, SaysWhatToDoAboutAnErrorByItsName) {
         {"org.freedesktop.DBus.Error.FileExists", Code::conflict},
         {"org.freedesktop.DBus.Error.InvalidArgs", Code::invalid},
         {"System.Error.ENOSPC", Code::exhausted},
-        {"com.example.NeverHeardOf", Code::unavailable},
+        {"com.example.Unknown", Code::unavailable},
     };
     for (const auto& [name, code] : errors) {
-        fake.when("StartUnit", refusal(name, "its own\nwords"));
+        fake.when("StartUnit", refusal(name, "its own\ntext"));
         EXPECT_THAT(systemd.start("a.service", soon()),
-                    IsError(code, R"(StartUnit a.service: its own\nwords)"))
+                    IsError(code, R"(StartUnit a.service: its own\ntext)"))
             << name;
     }
 }
 
-TEST_F(SystemdConnection, IsNotEvenMadeForABadUnitName) {
-    const std::string bad = "../a.service";
-    EXPECT_THAT(systemd.status(bad, soon()), IsError(Code::invalid, bad));
-    for (const auto verb :
+TEST_F(SystemdConnection, IsNotOpenedForAnInvalidUnitName) {
+    const std::string invalid = "../a.service";
+    EXPECT_THAT(systemd.status(invalid, soon()), IsError(Code::invalid, invalid));
+    for (const auto method :
          {&Systemd::start, &Systemd::stop, &Systemd::restart, &Systemd::enable, &Systemd::disable,
           &Systemd::mask, &Systemd::unmask, &Systemd::reset_failed}) {
-        EXPECT_THAT((systemd.*verb)(bad, soon()), IsError(Code::invalid, bad));
+        EXPECT_THAT((systemd.*method)(invalid, soon()), IsError(Code::invalid, invalid));
     }
-    EXPECT_THAT(systemd.run({bad, "", {"/bin/true"}}, soon()), IsError(Code::invalid, bad));
+    EXPECT_THAT(systemd.run({invalid, "", {"/bin/true"}}, soon()), IsError(Code::invalid, invalid));
     EXPECT_THAT(fake.calls(), IsEmpty());
 }
 

@@ -7,7 +7,7 @@ namespace {
 using crash::CrashPoint;
 using testing::ElementsAre;
 
-// The clients here live in forked children; the bus is in this process.
+// The clients run in forked children, the bus in this process.
 using SystemdCrash = SystemdTest;
 
 TEST_F(SystemdCrash, EveryChangingCallIsBetweenTwoCrashPoints) {
@@ -23,7 +23,7 @@ TEST_F(SystemdCrash, EveryChangingCallIsBetweenTwoCrashPoints) {
                             CrashPoint{"bus.call.before", 2}, CrashPoint{"bus.call.after", 2}));
 }
 
-TEST_F(SystemdCrash, ADeathBetweenThemHasMadeTheCallOrHasNot) {
+TEST_F(SystemdCrash, TheCallIsMadeBetweenThem) {
     const std::string address = fake.address();
     const auto reload = [&] { std::ignore = Systemd(address).reload(soon()); };
     ASSERT_TRUE(crash::dies_at({"bus.call.before", 1}, reload));

@@ -9,7 +9,7 @@ using testing::ElementsAre;
 using testing::Ge;
 using testing::HasSubstr;
 
-TEST_F(SystemdJob, IsAskedForAsSystemctlAsks) {
+TEST_F(SystemdJob, IsQueuedAsBySystemctl) {
     EXPECT_THAT(systemd.start("a.service", soon()), IsOk());
     EXPECT_THAT(systemd.stop("b.mount", soon()), IsOk());
     EXPECT_THAT(systemd.restart("c@1.service", soon()), IsOk());
@@ -18,7 +18,7 @@ TEST_F(SystemdJob, IsAskedForAsSystemctlAsks) {
                             "RestartUnit(c@1.service, replace)"));
 }
 
-TEST_F(SystemdJob, IsAskedForOnlyAfterTheSubscriptionAndLeavesNoneBehind) {
+TEST_F(SystemdJob, IsQueuedAfterTheSubscriptionWhichEndsWithIt) {
     ASSERT_THAT(systemd.start("a.service", soon()), IsOk());
     ASSERT_THAT(systemd.reload(soon()), IsOk());
     EXPECT_THAT(fake.calls(),
@@ -28,7 +28,7 @@ TEST_F(SystemdJob, IsAskedForOnlyAfterTheSubscriptionAndLeavesNoneBehind) {
                             AllOf(HasSubstr("RemoveMatch"), HasSubstr("JobRemoved")), "Reload()"));
 }
 
-TEST_F(SystemdJob, MayEndBeforeTheAnswerThatNamesIt) {
+TEST_F(SystemdJob, MayEndBeforeTheReplyThatNamesIt) {
     fake.when("StartUnit", [](Peer& peer, sd_bus_message* call) {
         peer.end_job(kJob, "done");
         peer.reply(call, "o", kJob);
@@ -36,14 +36,14 @@ TEST_F(SystemdJob, MayEndBeforeTheAnswerThatNamesIt) {
     EXPECT_THAT(systemd.start("a.service", soon()), IsOk());
 }
 
-TEST_F(SystemdJob, IsNotMistakenForAnother) {
+TEST_F(SystemdJob, IsDistinguishedFromOtherJobs) {
     fake.when("StartUnit", [](Peer& peer, sd_bus_message* call) {
         peer.end_job("/org/freedesktop/systemd1/job/6", "failed");
         peer.reply(call, "o", kJob);
         peer.end_job("/org/freedesktop/systemd1/job/77", "failed");
         peer.signal("JobNew", "uos", 7U, kJob, "a.service");
-        peer.signal("JobRemoved", "s", "not what it should be");
-        // Anybody on a system bus may send signals.
+        peer.signal("JobRemoved", "s", "other types");
+        // Any client of a system bus may send signals.
         peer.emit(":1.66", "org.freedesktop.systemd1.Manager", "JobRemoved", "uoss", 7U, kJob,
                   "a.service", "failed");
         peer.emit(":1.66", "org.freedesktop.DBus", "NameOwnerChanged", "sss",
@@ -53,7 +53,7 @@ TEST_F(SystemdJob, IsNotMistakenForAnother) {
     EXPECT_THAT(systemd.start("a.service", soon()), IsOk());
 }
 
-TEST_F(SystemdJob, ThatFailsIsNamedWithItsResultAndTheUnits) {
+TEST_F(SystemdJob, ThatFailsIsAnErrorWithItsResultAndThatOfTheUnit) {
     fake.when("GetAll", [](Peer& peer, sd_bus_message* call) {
         peer.reply(call, "a{sv}", 2, "ActiveState", "s", "failed", "Result", "s", "exit-code");
     });
@@ -66,7 +66,7 @@ TEST_F(SystemdJob, ThatFailsIsNamedWithItsResultAndTheUnits) {
     }
 }
 
-TEST_F(SystemdJob, ThatIsCancelledSaysSo) {
+TEST_F(SystemdJob, ThatIsCancelledIsAnError) {
     fake.when("StopUnit", job_that_ends("canceled"));
     EXPECT_THAT(systemd.stop("a.service", soon()), IsError(Code::cancelled, "StopUnit a.service"));
 }
@@ -78,41 +78,42 @@ TEST_F(SystemdJob, IsCancelledAtTheDeadline) {
         peer.reply(call, "");
         peer.end_job(kJob, "canceled");
     });
-    ASSERT_THAT(systemd.reload(soon()), IsOk());  // connected: all of the time is the job's
+    ASSERT_THAT(systemd.reload(soon()), IsOk());  // connected: the deadline is the job's
     EXPECT_THAT(systemd.start("a.service", in(1s)), IsError(Code::timeout, "StartUnit a.service"));
     EXPECT_THAT(fake.calls_of_interest(),
                 ElementsAre("Reload()", "StartUnit(a.service, replace)", "Cancel()"));
 }
 
-TEST_F(SystemdJob, ThatTakesLongIsToldEverySecond) {
+TEST_F(SystemdJob, IsReportedEverySecond) {
     fake.when("StartUnit", answer_with_endless_job);
-    std::vector<std::chrono::seconds> told;
+    std::vector<std::chrono::seconds> reported;
     systemd.on_wait([&](std::chrono::seconds waited) {
-        told.push_back(waited);
-        if (told.size() == 2) fake.act([](Peer& peer) { peer.end_job(kJob, "done"); });
+        reported.push_back(waited);
+        if (reported.size() == 2) fake.act([](Peer& peer) { peer.end_job(kJob, "done"); });
     });
     EXPECT_THAT(systemd.start("a.service", soon()), IsOk());
-    EXPECT_THAT(told, ElementsAre(Ge(1s), Ge(2s)));
+    EXPECT_THAT(reported, ElementsAre(Ge(1s), Ge(2s)));
 }
 
-TEST_F(SystemdJob, EndsAtTheDeadlineAlsoInAFloodOfSignals) {
+TEST_F(SystemdJob, EndsAtTheDeadlineDespiteAFloodOfSignals) {
     fake.when("StartUnit", answer_with_endless_job);
     ASSERT_THAT(systemd.reload(soon()), IsOk());
-    fake.keep_saying([late = in(600ms)](Peer& peer) {
+    const auto deadline = in(100ms);
+    fake.repeat([deadline](Peer& peer) {
         for (int i = 0; i < 100; ++i) peer.end_job("/other", "done");
-        // Seen only by who reads on after the deadline.
-        if (std::chrono::steady_clock::now() > late) peer.end_job(kJob, "done");
+        // Only a client that reads on after the deadline sees it.
+        if (std::chrono::steady_clock::now() > deadline + 500ms) peer.end_job(kJob, "done");
     });
-    EXPECT_THAT(systemd.start("a.service", in(100ms)), IsError(Code::timeout, ""));
+    EXPECT_THAT(systemd.start("a.service", deadline), IsError(Code::timeout, ""));
 }
 
-TEST_F(SystemdJob, IsNotEvenAskedForAfterTheDeadline) {
+TEST_F(SystemdJob, IsNotQueuedAfterTheDeadline) {
     ASSERT_THAT(systemd.reload(soon()), IsOk());
     EXPECT_THAT(systemd.start("a.service", in(-1ms)), IsError(Code::timeout, ""));
     EXPECT_THAT(fake.calls_of_interest(), ElementsAre("Reload()"));
 }
 
-TEST_F(SystemdJob, IsUnknownWhenTheBusIsGoneAndTheNextIsAskedForOnAnother) {
+TEST_F(SystemdJob, IsLostWithTheConnectionAndTheNextUsesANewOne) {
     fake.when_first("StartUnit", [](Peer& peer, sd_bus_message* call) {
         peer.reply(call, "o", kJob);
         peer.hang_up();
@@ -122,13 +123,13 @@ TEST_F(SystemdJob, IsUnknownWhenTheBusIsGoneAndTheNextIsAskedForOnAnother) {
     EXPECT_THAT(systemd.start("a.service", soon()), IsOk());
 }
 
-TEST_F(SystemdJob, IsUnknownWhenTheBusIsGoneBeforeTheAnswer) {
+TEST_F(SystemdJob, IsLostWithTheConnectionBeforeTheReply) {
     fake.when_first("StartUnit", [](Peer& peer, sd_bus_message*) { peer.hang_up(); });
     EXPECT_THAT(systemd.start("a.service", soon()), IsError(Code::unavailable, ""));
     EXPECT_THAT(systemd.start("a.service", soon()), IsOk());
 }
 
-TEST_F(SystemdJob, IsUnknownWhenSystemdIsReplacedAndTheNextIsAskedForOfTheNewOne) {
+TEST_F(SystemdJob, IsLostWhenSystemdIsReplacedAndTheNextGoesToTheNewOne) {
     fake.when_first("StartUnit", answer_with_endless_job);
     std::thread meanwhile([&] {
         while (fake.calls_of_interest().empty()) std::this_thread::yield();

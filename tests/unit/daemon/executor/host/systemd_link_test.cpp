@@ -6,7 +6,7 @@ namespace {
 using SystemdLinks = SystemdTest;
 using testing::ElementsAre;
 
-TEST_F(SystemdLinks, AreChangedForGoodNeverByForceAndSeenAtOnce) {
+TEST_F(SystemdLinks, AreChangedPersistentlyWithoutForceAndReloaded) {
     EXPECT_THAT(systemd.enable("a.service", soon()), IsOk());
     EXPECT_THAT(systemd.disable("a.service", soon()), IsOk());
     EXPECT_THAT(systemd.mask("a.service", soon()), IsOk());
@@ -32,10 +32,10 @@ TEST_F(SystemdLinks, ThatSystemdRefusesAreAnError) {
     fake.when("Reload", refusal(SD_BUS_ERROR_ACCESS_DENIED));
     EXPECT_THAT(systemd.enable("a.service", soon()),
                 IsError(Code::denied, "EnableUnitFiles a.service"));
-    EXPECT_THAT(systemd.reload(soon()), IsError(Code::denied, "read its files"));
+    EXPECT_THAT(systemd.reload(soon()), IsError(Code::denied, "reloading systemd"));
 }
 
-TEST_F(SystemdLinks, AreAnErrorWhereTheAnswerIsOfOtherTypes) {
+TEST_F(SystemdLinks, AreAnErrorWhereTheReplyHasOtherTypes) {
     fake.when("DisableUnitFiles",
               [](Peer& peer, sd_bus_message* call) { peer.reply(call, "b", 1); });
     EXPECT_THAT(systemd.disable("a.service", soon()), IsError(Code::internal, "a(sss)"));
@@ -44,7 +44,7 @@ TEST_F(SystemdLinks, AreAnErrorWhereTheAnswerIsOfOtherTypes) {
     EXPECT_THAT(systemd.enable("a.service", soon()), IsError(Code::internal, "expected \"b\""));
 }
 
-TEST_F(SystemdLinks, InADirectoryThatCannotBeSyncedAreAnErrorThatNamesIt) {
+TEST_F(SystemdLinks, AreAnErrorWhereTheirDirectoryCannotBeSynced) {
     const std::string no_directory = fake.directory() / "wants";
     put(no_directory, "a file");
     fake.when("MaskUnitFiles", [=](Peer& peer, sd_bus_message* call) {

@@ -51,7 +51,7 @@ TEST_F(SystemdPathUnits, HaveNoOtherTypes) {
                 IsError(Code::invalid, "expected mount or swap"));
 }
 
-TEST_F(SystemdPathUnits, AreAnErrorWhereTheAnswerIsOfOtherTypes) {
+TEST_F(SystemdPathUnits, AreAnErrorWhereTheReplyHasOtherTypes) {
     fake.when("ListUnitsByPatterns",
               [](Peer& peer, sd_bus_message* call) { peer.reply(call, "as", 0); });
     EXPECT_THAT(systemd.active_units("mount", "", soon()), IsError(Code::internal, "ssssssouso"));

@@ -12,8 +12,8 @@ using testing::IsEmpty;
 
 const TransientCommand kCommand{"a.service", "a test", {"/bin/tool", "--flag", "$HOME"}};
 
-/// How a unit stands, as systemd tells it.
-struct Stands {
+/// Properties of the unit on the fake bus.
+struct UnitState {
     std::string active = "activating";
     std::string result = "success";
     int main_code = 0;
@@ -23,7 +23,7 @@ struct Stands {
     std::string flag = "--flag";
 };
 
-FakeSystemd::Answer telling(const Stands& unit) {
+FakeSystemd::Answer reply_with(const UnitState& unit) {
     return [unit](Peer& peer, sd_bus_message* call) {
         peer.reply(call, "a{sv}", 7,                          //
                    "ActiveState", "s", unit.active.c_str(),   //
@@ -41,15 +41,15 @@ FakeSystemd::Answer telling(const Stands& unit) {
 
 class SystemdRun : public SystemdTest {
 protected:
-    /// A unit of the command's name is there already.
-    void have_unit(const Stands& unit) {
+    /// The unit of the command exists already.
+    void have_unit(const UnitState& unit) {
         fake.when("RefUnit", [](Peer& peer, sd_bus_message* call) { peer.reply(call, ""); });
-        fake.when("GetAll", telling(unit));
+        fake.when("GetAll", reply_with(unit));
     }
 };
 
-TEST_F(SystemdRun, TellsSystemdWhatToRunAndHow) {
-    fake.when("GetAll", telling({.active = "inactive", .main_code = CLD_EXITED}));
+TEST_F(SystemdRun, SendsTheCommandAndItsProperties) {
+    fake.when("GetAll", reply_with({.active = "inactive", .main_code = CLD_EXITED}));
     auto code = systemd.run(kCommand, in(60s));
     ASSERT_THAT(code, IsOk());
     EXPECT_EQ(*code, 0);
@@ -68,11 +68,11 @@ TEST_F(SystemdRun, TellsSystemdWhatToRunAndHow) {
 
 struct Ending {
     std::string job;
-    Stands unit;
+    UnitState unit;
     Result<std::int32_t> expected;
 };
 
-TEST_F(SystemdRun, ReturnsTheExitCodeOrSaysHowElseItEnded) {
+TEST_F(SystemdRun, ReturnsTheExitCodeOrAnErrorWithTheEnd) {
     const std::vector<Ending> endings = {
         {"done", {.active = "inactive", .main_code = CLD_EXITED}, 0},
         {"failed",
@@ -86,18 +86,18 @@ TEST_F(SystemdRun, ReturnsTheExitCodeOrSaysHowElseItEnded) {
          fail(Code::unavailable, "signal 11")},
         {"failed",
          {.active = "failed", .result = "timeout", .main_code = CLD_KILLED, .main_status = 15},
-         fail(Code::timeout, "too long")},
+         fail(Code::timeout, "deadline")},
         {"failed",
          {.active = "failed", .result = "oom-kill", .main_code = CLD_EXITED, .main_status = 0},
          fail(Code::unavailable, "exited with 0 (job failed, unit oom-kill)")},
         {"dependency",
          {.active = "inactive"},
          fail(Code::unavailable, "could not be started (job dependency")},
-        {"canceled", {.active = "deactivating"}, fail(Code::cancelled, "somebody stopped")},
+        {"canceled", {.active = "deactivating"}, fail(Code::cancelled, "was stopped")},
     };
     for (const auto& [job, unit, expected] : endings) {
         fake.when("StartTransientUnit", job_that_ends(job));
-        fake.when("GetAll", telling(unit));
+        fake.when("GetAll", reply_with(unit));
         auto code = systemd.run(kCommand, soon());
         if (expected) {
             EXPECT_EQ(code, expected);
@@ -109,12 +109,12 @@ TEST_F(SystemdRun, ReturnsTheExitCodeOrSaysHowElseItEnded) {
     }
 }
 
-TEST_F(SystemdRun, WaitsForTheSameCommandThatStillRuns) {
+TEST_F(SystemdRun, AttachesToTheSameCommand) {
     have_unit({});
     std::thread meanwhile([&] {
         while (!testing::Value(fake.calls(), Contains("GetAll()"))) std::this_thread::yield();
         fake.when("GetAll",
-                  telling({.result = "exit-code", .main_code = CLD_EXITED, .main_status = 4}));
+                  reply_with({.result = "exit-code", .main_code = CLD_EXITED, .main_status = 4}));
         fake.act([](Peer& peer) { peer.end_job(kJob, "failed"); });
     });
     EXPECT_EQ(systemd.run(kCommand, soon()), 4);
@@ -123,9 +123,9 @@ TEST_F(SystemdRun, WaitsForTheSameCommandThatStillRuns) {
     EXPECT_EQ(fake.calls_of_interest().back(), "UnrefUnit(a.service)");
 }
 
-TEST_F(SystemdRun, RefusesToWaitForSomethingElse) {
-    for (const Stands& other :
-         {Stands{.flag = "--other"}, Stands{.active = "active", .transient = false}}) {
+TEST_F(SystemdRun, RefusesAnotherCommandInTheUnit) {
+    for (const UnitState& other :
+         {UnitState{.flag = "--other"}, UnitState{.active = "active", .transient = false}}) {
         have_unit(other);
         EXPECT_THAT(systemd.run(kCommand, soon()), IsError(Code::conflict, "a.service"));
     }
@@ -133,7 +133,7 @@ TEST_F(SystemdRun, RefusesToWaitForSomethingElse) {
     EXPECT_EQ(fake.calls_of_interest().back(), "UnrefUnit(a.service)");
 }
 
-TEST_F(SystemdRun, StartsAnewWhatIsBeingEndedOrHasEnded) {
+TEST_F(SystemdRun, StartsAgainAfterAUnitThatIsStoppingOrStopped) {
     for (const char* active : {"deactivating", "inactive", "failed"}) {
         have_unit({.active = active, .job = "/"});
         const bool is_ending = active == std::string("deactivating");
@@ -153,22 +153,22 @@ TEST_F(SystemdRun, StartsAnewWhatIsBeingEndedOrHasEnded) {
     }
 }
 
-TEST_F(SystemdRun, SaysWhenTheNameIsTaken) {
+TEST_F(SystemdRun, IsAConflictWhereTheNameIsTaken) {
     fake.when("StartTransientUnit", refusal("org.freedesktop.systemd1.UnitExists"));
     EXPECT_THAT(systemd.run(kCommand, soon()), IsError(Code::conflict, "a.service"));
     EXPECT_THAT(fake.calls_of_interest(), Contains("UnrefUnit(a.service)").Times(0));
 }
 
-TEST_F(SystemdRun, EndsTheCommandAtTheDeadline) {
+TEST_F(SystemdRun, StopsTheCommandAtTheDeadline) {
     fake.when("StartTransientUnit", answer_with_endless_job);
-    ASSERT_THAT(systemd.reload(soon()), IsOk());  // connected: all of the time is the command's
+    ASSERT_THAT(systemd.reload(soon()), IsOk());  // connected: the deadline is the command's
     EXPECT_THAT(systemd.run(kCommand, in(1s)), IsError(Code::timeout, "a.service"));
     const auto calls = fake.calls_of_interest();
     EXPECT_THAT(calls, Contains("StopUnit(a.service, replace)"));
     EXPECT_EQ(calls.back(), "UnrefUnit(a.service)");
 }
 
-TEST_F(SystemdRun, IsUnknownWhenTheBusIsGone) {
+TEST_F(SystemdRun, IsLostWithTheConnection) {
     fake.when("StartTransientUnit", [](Peer& peer, sd_bus_message* call) {
         peer.reply(call, "o", kJob);
         peer.hang_up();
@@ -176,7 +176,7 @@ TEST_F(SystemdRun, IsUnknownWhenTheBusIsGone) {
     EXPECT_THAT(systemd.run(kCommand, soon()), IsError(Code::unavailable, "a.service"));
 }
 
-TEST_F(SystemdRun, RefusesWhatIsNoCommand) {
+TEST_F(SystemdRun, RefusesAnInvalidCommand) {
     const std::vector<std::pair<TransientCommand, std::string>> bad = {
         {{"a.mount", "", {"/bin/true"}}, "ends in .service"},
         {{"a.service", "", {}}, "absolute path"},
@@ -189,14 +189,14 @@ TEST_F(SystemdRun, RefusesWhatIsNoCommand) {
     EXPECT_THAT(fake.calls(), IsEmpty());
 }
 
-TEST_F(SystemdRun, RefusesTextThatDBusCannotCarry) {
+TEST_F(SystemdRun, RefusesTextThatIsNotUtf8) {
     EXPECT_THAT(systemd.run({"a.service", "", {"/bin/true", "\xff"}}, soon()),
                 IsError(Code::invalid, "a.service"));
     EXPECT_THAT(fake.calls_of_interest(), ElementsAre("RefUnit(a.service)"));
 }
 
 TEST_F(SystemdRun, DescribesOnOneLine) {
-    fake.when("GetAll", telling({.active = "inactive", .main_code = CLD_EXITED}));
+    fake.when("GetAll", reply_with({.active = "inactive", .main_code = CLD_EXITED}));
     ASSERT_THAT(systemd.run({"a.service", "one\n[Service]", {"/bin/true"}}, soon()), IsOk());
     EXPECT_THAT(fake.calls_of_interest().at(1), HasSubstr(R"((Description, one\n[Service]))"));
 }

@@ -8,7 +8,7 @@ namespace {
 using SystemdStatus = SystemdTest;
 using testing::ElementsAre;
 
-/// A service as systemd tells it, with properties in between that nobody asked for.
+/// The properties of a service, with others between them.
 FakeSystemd::Answer service(const std::string& active, const std::string& result, int main_code,
                             int main_status) {
     return [=](Peer& peer, sd_bus_message* call) {
@@ -26,7 +26,7 @@ FakeSystemd::Answer service(const std::string& active, const std::string& result
     };
 }
 
-TEST_F(SystemdStatus, IsWhatSystemdSays) {
+TEST_F(SystemdStatus, HasThePropertiesOfTheUnit) {
     fake.when("GetAll", service("failed", "exit-code", CLD_EXITED, 3));
     const UnitStatus expected{.name = "a.service",
                               .load = "loaded",
@@ -62,7 +62,7 @@ TEST_F(SystemdStatus, IsAnErrorWhereTheFileCannotBeRead) {
                 IsError(Code::invalid, "the state of a.service"));
 }
 
-TEST_F(SystemdStatus, IsAnErrorWhereTheAnswerIsOfOtherTypes) {
+TEST_F(SystemdStatus, IsAnErrorWhereTheReplyHasOtherTypes) {
     fake.when("GetAll", [](Peer& peer, sd_bus_message* call) {
         peer.reply(call, "a{sv}", 1, "ActiveState", "u", 1U);
     });
@@ -73,7 +73,7 @@ TEST_F(SystemdStatus, IsAnErrorWhereTheAnswerIsOfOtherTypes) {
     EXPECT_THAT(systemd.status("a.service", soon()), IsError(Code::internal, "a.service"));
 }
 
-TEST_F(SystemdStatus, FailedIsForgottenOnDemandAlsoWhereThereIsNothingToForget) {
+TEST_F(SystemdStatus, FailedIsResetAlsoOfAnUnknownUnit) {
     EXPECT_THAT(systemd.reset_failed("a.service", soon()), IsOk());
     EXPECT_THAT(fake.calls_of_interest(), ElementsAre("ResetFailedUnit(a.service)"));
     fake.when("ResetFailedUnit", refusal("org.freedesktop.systemd1.NoSuchUnit"));

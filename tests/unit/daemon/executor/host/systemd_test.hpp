@@ -6,7 +6,7 @@
 #include "fake_systemd.hpp"
 #include "scratch.hpp"
 
-// What the tests of Systemd share.
+// Shared by the tests of Systemd.
 
 namespace kubexm::executor {
 
@@ -23,14 +23,14 @@ protected:
     Systemd systemd{fake.address()};
 };
 
-/// An answer that is an error.
-inline FakeSystemd::Answer refusal(const std::string& name, const std::string& words = "no") {
-    return [name, words](Peer& peer, sd_bus_message* call) {
-        peer.refuse(call, name.c_str(), words.c_str());
+/// Replies with an error.
+inline FakeSystemd::Answer refusal(const std::string& name, const std::string& message = "no") {
+    return [name, message](Peer& peer, sd_bus_message* call) {
+        peer.refuse(call, name.c_str(), message.c_str());
     };
 }
 
-/// An answer with a job that ends in this way.
+/// Replies with a job that ends with this result.
 inline FakeSystemd::Answer job_that_ends(const std::string& result) {
     return [result](Peer& peer, sd_bus_message* call) {
         peer.reply(call, "o", kJob);

@@ -16,7 +16,7 @@ std::string nested(const std::string& top, int depth) {
     return path;
 }
 
-/// Does something once, at the bottom of the tree, and remembers which directories it left.
+/// Runs an action once, at the bottom of the tree, and records the directories that it left.
 class Visitor : public TreeWalk {
 public:
     explicit Visitor(std::function<void()> at_the_bottom)
@@ -25,7 +25,7 @@ public:
     std::vector<std::string> left;
 
 protected:
-    Result<bool> meet(const std::string& name) override { return identify(name)->directory; }
+    Result<bool> visit(const std::string& name) override { return identify(name)->directory; }
     Result<bool> leave(const std::string& name) override {
         if (left.empty()) at_the_bottom_();
         left.push_back(path_of(name));
@@ -36,7 +36,7 @@ private:
     std::function<void()> at_the_bottom_;
 };
 
-TEST_F(Walk, FindsTheWayUpThroughDirectoriesItHadClosed) {
+TEST_F(Walk, ReopensDirectoriesOnTheWayUp) {
     fs::create_directories(at(nested("/t", 40)));
     Visitor visitor([] {});
     EXPECT_THAT(visitor.run(find_place(root, "/t").value()), IsOk());
@@ -45,7 +45,7 @@ TEST_F(Walk, FindsTheWayUpThroughDirectoriesItHadClosed) {
     EXPECT_EQ(visitor.left.back(), "/t");
 }
 
-TEST_F(Walk, DoesNotGoOnWhereADirectoryWasMovedTo) {
+TEST_F(Walk, StopsWhereADirectoryWasMoved) {
     const std::string middle = nested("/t", 10);
     fs::create_directories(at(nested(middle, 30)));
     Visitor visitor([this, &middle] { fs::rename(at(middle), scratch.outside() / "d"); });
@@ -54,7 +54,7 @@ TEST_F(Walk, DoesNotGoOnWhereADirectoryWasMovedTo) {
     EXPECT_EQ(visitor.left.back(), middle + "/d");
 }
 
-TEST_F(Walk, GoesOnWhereADirectoryWasMovedThatIsStillOpen) {
+TEST_F(Walk, ContinuesWhereAMovedDirectoryIsStillOpen) {
     fs::create_directories(at("/t/a/b"));
     Visitor visitor([this] { fs::rename(at("/t/a"), scratch.outside() / "a"); });
     EXPECT_THAT(visitor.run(find_place(root, "/t").value()), IsOk());

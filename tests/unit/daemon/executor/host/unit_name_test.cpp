@@ -5,7 +5,7 @@
 namespace kubexm::executor {
 namespace {
 
-TEST(UnitName, IsGoodInSystemdsGrammar) {
+TEST(UnitName, FollowsTheGrammarOfSystemd) {
     for (const char* name :
          {"kubelet.service", "a.b.mount", "getty@tty1.service", "-.mount", "x@y@z.socket",
           "var-lib-kubelet.mount", R"(dev-disk-by\x2duuid-1.swap)", "A:B_c.timer"}) {
@@ -14,7 +14,7 @@ TEST(UnitName, IsGoodInSystemdsGrammar) {
     EXPECT_THAT(check_unit_name(std::string(247, 'a') + ".service"), IsOk());
 }
 
-TEST(UnitName, OfAMountTellsWhetherItsPathCanBeBelow) {
+TEST(UnitName, OfAMountShowsWhetherItsPathMayBeBelow) {
     EXPECT_TRUE(may_name_a_path_below("var-lib-kubelet-pods.mount", "/var/lib/kubelet"));
     EXPECT_TRUE(may_name_a_path_below("var-lib-kubelet-pods.mount", "/var/lib/kubelet/"));
     EXPECT_TRUE(may_name_a_path_below("var-lib-kubelet-pods.mount", "/"));
@@ -32,7 +32,7 @@ TEST(UnitName, OfAMountIsEscapedAsSystemdDoes) {
     EXPECT_TRUE(may_name_a_path_below(R"(a\x5cb-c.mount)", R"(/a\b)"));
 }
 
-TEST(UnitName, OfAMountThatMayBeShortenedCanBeAnywhere) {
+TEST(UnitName, OfAMountThatMayBeShortenedMatchesAnyDirectory) {
     EXPECT_TRUE(may_name_a_path_below(std::string(200, 'x') + "_0123456789abcdef.mount", "/a"));
 }
 
@@ -41,7 +41,7 @@ struct Bad {
     std::string expected;
 };
 
-TEST(UnitName, IsBadOtherwiseAndSaysWhy) {
+TEST(UnitName, IsInvalidOtherwise) {
     const std::vector<Bad> bad = {
         {"", "a type"},
         {"kubelet", "a type"},
