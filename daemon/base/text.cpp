@@ -75,4 +75,6 @@ std::string printable(std::string_view text) {
     return shown;
 }
 
+bool is_printable(std::string_view text) { return printable(text) == text; }
+
 }  // namespace kubexm

@@ -22,5 +22,7 @@ std::optional<Character> first_character(std::string_view text);
 /// The text as it can be shown to a person on one line: control characters, characters that move
 /// text around and bytes that are no UTF-8 become \n, \x1b and the like, a backslash becomes two.
 std::string printable(std::string_view text);
+/// Whether printable() leaves the text as it is.
+bool is_printable(std::string_view text);
 
 }  // namespace kubexm
