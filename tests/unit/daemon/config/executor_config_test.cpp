@@ -60,13 +60,13 @@ TEST(ExecutorConfig, TakesWhatTheFileSays) {
 TEST(ExecutorConfig, NamesTheItemThatIsWrong) {
     EXPECT_EQ(
         executor_from("allow:\n  units:\n    - kubelet.service\n    - kubelet\n").error().what,
-        "executor.yaml:4:7: allow.units[1]: expected the name of a unit: kubelet.service, "
+        "executor.yaml:4:7: allow.units[1]: expected a unit name, such as kubelet.service, "
         "found \"kubelet\"");
     EXPECT_EQ(executor_from("allow: {units: kubelet.service}").error().what,
               "executor.yaml:1:16: allow.units: expected a list, [] for none, "
               "found \"kubelet.service\"");
     EXPECT_EQ(executor_from("allow: {modules: [{a: b}]}").error().what,
-              "executor.yaml:1:19: allow.modules[0]: expected the name of a kernel module: "
+              "executor.yaml:1:19: allow.modules[0]: expected a kernel module, such as "
               "br_netfilter, found a mapping");
     EXPECT_EQ(executor_from("allow: {directories: [/etc]}").error().what,
               "executor.yaml:1:22: allow.directories: expected a mapping, found a list");
@@ -82,10 +82,9 @@ TEST(ExecutorConfig, KnowsTheStepTypesThatNameAPath) {
 }
 
 TEST(ExecutorConfig, NoFileAllowsWhatTheKernelRuns) {
-    EXPECT_EQ(
-        executor_from("allow: {sysctls: [kernel.panic, kernel.core_pattern]}").error().what,
-        "executor.yaml:1:33: allow.sysctls[1]: expected none of the keys that make the kernel "
-        "run programs or give up its protections, found \"kernel.core_pattern\"");
+    const auto refused = executor_from("allow: {sysctls: [kernel.panic, kernel.core_pattern]}");
+    EXPECT_THAT(refused.error().what, HasSubstr("1:33: allow.sysctls[1]: expected a sysctl key"));
+    EXPECT_THAT(refused.error().what, HasSubstr("found \"kernel.core_pattern\""));
 }
 
 TEST(ExecutorConfig, DefaultsLetNobodyWriteWhatRootExecutes) {
@@ -103,13 +102,15 @@ TEST(ExecutorConfig, DefaultsLetNobodyWriteWhatRootExecutes) {
 TEST(ExecutorConfig, DefaultsKeepTheRulesThatFilesMustKeep) {
     const Allowed defaults;
     for (const auto& [type, paths] : defaults.directories) {
-        for (const std::string& path : paths) EXPECT_EQ(absolute_path(path), "") << path;
+        for (const std::string& path : paths) EXPECT_TRUE(is_absolute_path(path)) << path;
     }
-    for (const std::string& name : defaults.units) EXPECT_EQ(unit_name(name), "") << name;
-    for (const std::string& key : defaults.sysctls) EXPECT_EQ(sysctl_pattern(key), "") << key;
-    for (const std::string& name : defaults.modules) EXPECT_EQ(module_name(name), "") << name;
-    for (const std::string& name : defaults.links) EXPECT_EQ(link_name(name), "") << name;
-    for (const std::string& name : defaults.components) EXPECT_EQ(component_name(name), "") << name;
+    for (const std::string& name : defaults.units) EXPECT_TRUE(is_unit_name(name)) << name;
+    for (const std::string& key : defaults.sysctls)
+        EXPECT_TRUE(is_allowed_sysctl_pattern(key)) << key;
+    for (const std::string& name : defaults.modules) EXPECT_TRUE(is_module_name(name)) << name;
+    for (const std::string& name : defaults.links) EXPECT_TRUE(is_link_name(name)) << name;
+    for (const std::string& name : defaults.components)
+        EXPECT_TRUE(is_component_name(name)) << name;
 }
 
 TEST(LoadExecutor, DefaultsHoldWithoutAFile) {
@@ -132,7 +133,7 @@ TEST(LoadExecutor, ReadsOnlyWhatRootAloneCanWrite) {
     const auto refused = load_executor(file);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::denied);
-    EXPECT_THAT(refused.error().what, HasSubstr(file + ": expected a file that"));
+    EXPECT_THAT(refused.error().what, HasSubstr(file + ": expected"));
 }
 
 }  // namespace

@@ -145,17 +145,18 @@ TEST(Kubeconfig, RefusesWhatIsNoSuchDocument) {
     const std::vector<std::pair<std::string, const char*>> all{
         {"", "expected a mapping"},
         {"- a", "expected a mapping"},
-        {"a: b\n---\nc: d", "line 2: found a second document"},
-        {"a: &x b", "line 1: found an anchor"},
+        {"a: b\n---\nc: d", "line 2: expected one document"},
+        {"a: &x b", "line 1: expected a value without an anchor"},
         {"a: *x", "line 1"},
-        {"a: b\na: c", "line 2: found a key that is there already"},
-        {"[a]: b", "found a key that is no text"},
+        {"a: b\na: c", "line 2: duplicate key"},
+        {"[a]: b", "expected a text as key"},
         {"token: \"secret", "not YAML"},
-        {std::string(20, '[') + std::string(20, ']'), "more than 16 levels"},
-        {std::string(100'000, '['), "more than 16 levels"},
+        {std::string(20, '[') + std::string(20, ']'), "nested deeper than 16"},
+        {std::string(100'000, '['), "nested deeper than 16"},
         {"a: [" + std::string(10'000, ',') + "]", "line 1"},
-        {std::string(std::size_t{300} * 1024, ' '), "at most 256 KiB"},
-        {std::string("a: \0b", 5), "NUL"},
+        {std::string(std::size_t{300} * 1024, ' '), "at most 262144 bytes"},
+        {std::string("a: \0b", 5), "expected UTF-8 text"},
+        {"a: !!binary c2VjcmV0", "line 1: expected a value without a tag"},
     };
     for (const auto& [text, expected] : all) {
         EXPECT_THAT(finding(text), HasSubstr(expected)) << text.substr(0, 40);
