@@ -186,7 +186,7 @@ TEST_F(ApiTrust, AccessThatCannotBeUsedIsRefused) {
     EXPECT_THAT(finding([](ClusterCredentials& a) { a.ca = ""; }), HasSubstr("CA bundle"));
     EXPECT_THAT(finding([](ClusterCredentials& a) { a.server = "http://10.0.0.1"; }),
                 HasSubstr("https://"));
-    EXPECT_THAT(finding([](ClusterCredentials& a) { a.certificate = "x"; }), HasSubstr("together"));
+    EXPECT_THAT(finding([](ClusterCredentials& a) { a.certificate = "x"; }), HasSubstr("its key"));
     EXPECT_THAT(finding([](ClusterCredentials& a) { a.token = Secret("x\r\nHost: y"); }),
                 HasSubstr("token"));
     EXPECT_THAT(finding([](ClusterCredentials& a) { a.server_name = "a/b"; }), HasSubstr("name"));

@@ -64,25 +64,25 @@ TEST(BootstrapSecret, NamesTheKeyThatIsWrongAndNeverItsValue) {
 
 TEST(KubeletSettings, AreWhatTheExecutorCanRender) {
     std::vector<std::string> notes;
-    const auto wishes = wishes_from_kubelet_config(
+    const auto settings = settings_from_kubelet_config(
         "kind: KubeletConfiguration\nclusterDNS: [10.68.0.2]\nclusterDomain: c.local\nmaxPods: 50\n"
         "cgroupDriver: cgroupfs\nfailSwapOn: false\nlogging: {text: {}}\nrotateCertificates: "
         "true\n",
         notes);
-    ASSERT_TRUE(wishes) << wishes.error().what;
-    EXPECT_THAT(wishes->cluster_dns, ElementsAre("10.68.0.2"));
-    EXPECT_EQ(wishes->cluster_domain, "c.local");
-    EXPECT_EQ(wishes->max_pods, 50U);
-    EXPECT_EQ(wishes->cgroup_driver, model::CgroupDriver::cgroupfs);
-    EXPECT_FALSE(wishes->fail_swap_on);
+    ASSERT_TRUE(settings) << settings.error().what;
+    EXPECT_THAT(settings->cluster_dns, ElementsAre("10.68.0.2"));
+    EXPECT_EQ(settings->cluster_domain, "c.local");
+    EXPECT_EQ(settings->max_pods, 50U);
+    EXPECT_EQ(settings->cgroup_driver, model::CgroupDriver::cgroupfs);
+    EXPECT_FALSE(settings->fail_swap_on);
     EXPECT_THAT(notes, ElementsAre(HasSubstr("logging")));
 }
 
 TEST(KubeletSettings, WithoutAnyTheDefaultsHold) {
     std::vector<std::string> notes;
-    const auto wishes = wishes_from_kubelet_config("", notes);
-    ASSERT_TRUE(wishes);
-    EXPECT_THAT(wishes->cluster_dns, ElementsAre("10.96.0.10"));
+    const auto settings = settings_from_kubelet_config("", notes);
+    ASSERT_TRUE(settings);
+    EXPECT_THAT(settings->cluster_dns, ElementsAre("10.96.0.10"));
     EXPECT_THAT(notes, ElementsAre(HasSubstr("clusterDNS")));
 }
 
@@ -93,10 +93,10 @@ TEST(KubeletSettings, ARefusalNamesTheField) {
                                             {"clusterDNS: 10.0.0.1", "clusterDNS"},
                                             {"cgroupDriver: best", "cgroupDriver"}}) {
         std::vector<std::string> notes;
-        const auto wishes =
-            wishes_from_kubelet_config("kind: KubeletConfiguration\n" + text, notes);
-        ASSERT_FALSE(wishes) << text;
-        EXPECT_THAT(wishes.error().what, HasSubstr(field));
+        const auto settings =
+            settings_from_kubelet_config("kind: KubeletConfiguration\n" + text, notes);
+        ASSERT_FALSE(settings) << text;
+        EXPECT_THAT(settings.error().what, HasSubstr(field));
     }
 }
 

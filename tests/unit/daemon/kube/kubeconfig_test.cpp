@@ -134,7 +134,7 @@ TEST(Kubeconfig, RefusesNamesThatLeadNowhereOrTwoWays) {
     std::string text = kubeconfig(kServer, kUser);
     EXPECT_THAT(finding(text + "- name: me\n  user: {token: x}\n"), HasSubstr("users: the name"));
     text.replace(text.find("current-context: second"), 23, "current-context: third ");
-    EXPECT_THAT(finding(text), HasSubstr("contexts: the name in use is not there"));
+    EXPECT_THAT(finding(text), HasSubstr("contexts: the name in use is missing"));
     EXPECT_THAT(finding("current-context: a"), HasSubstr("contexts: expected a list"));
     EXPECT_THAT(finding("contexts: [{name: '', context: {cluster: x}}]"),
                 HasSubstr("clusters: expected a list"));
