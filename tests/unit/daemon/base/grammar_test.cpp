@@ -212,13 +212,13 @@ std::vector<Grammar> grammars() {
 
 class Grammars : public testing::TestWithParam<Grammar> {};
 
-TEST_P(Grammars, AcceptWhatTheirWordsSay) {
+TEST_P(Grammars, Accept) {
     for (const std::string& text : GetParam().accepted) {
         EXPECT_TRUE(GetParam().rule.holds(text)) << "\"" << text << "\"";
     }
 }
 
-TEST_P(Grammars, RefuseEverythingElse) {
+TEST_P(Grammars, Refuse) {
     for (const std::string& text : GetParam().refused) {
         EXPECT_FALSE(GetParam().rule.holds(text)) << "\"" << text << "\"";
     }

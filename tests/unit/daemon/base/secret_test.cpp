@@ -17,7 +17,7 @@ TEST(Secret, PrintsAsStars) {
     EXPECT_EQ(out.str(), "***");
 }
 
-TEST(Secret, WipesTheStringItCameIn) {
+TEST(Secret, WipesItsSourceString) {
     std::string source(kShort);
     const char* bytes = source.data();
     Secret secret(std::move(source));
@@ -42,7 +42,7 @@ TEST(Secret, AssignmentReplacesTheBytes) {
     EXPECT_EQ(secret.reveal(), kShort);
 }
 
-TEST(Wipe, ReachesWhatAShrunkStringLeftBehind) {
+TEST(Wipe, ReachesTheWholeCapacity) {
     std::string bytes(kLong);
     const char* begin = bytes.data();
     const std::size_t size = bytes.size();

@@ -7,7 +7,7 @@
 namespace kubexm::config {
 namespace {
 
-TEST(Effective, ShowsEveryValueAndWhereItIsFrom) {
+TEST(Effective, ShowsEveryValueAndItsFile) {
     EXPECT_EQ(effective(Config{}),
               "log:\n"
               "  level: info\n"

@@ -29,7 +29,7 @@ Result<ExecutorConfig> executor_from(const std::string& text) {
     return config;
 }
 
-TEST(ExecutorConfig, TakesWhatTheFileSays) {
+TEST(ExecutorConfig, ReadsTheFile) {
     const auto config = executor_from(
         "log: {level: debug}\n"
         "state: /srv/executor\n"
@@ -57,7 +57,7 @@ TEST(ExecutorConfig, TakesWhatTheFileSays) {
     EXPECT_EQ(config->origins.count("allow.directories.unmounted"), 0U);
 }
 
-TEST(ExecutorConfig, NamesTheItemThatIsWrong) {
+TEST(ExecutorConfig, NamesTheWrongItem) {
     EXPECT_EQ(
         executor_from("allow:\n  units:\n    - kubelet.service\n    - kubelet\n").error().what,
         "executor.yaml:4:7: allow.units[1]: expected a unit name, such as kubelet.service, "
@@ -72,7 +72,7 @@ TEST(ExecutorConfig, NamesTheItemThatIsWrong) {
               "executor.yaml:1:22: allow.directories: expected a mapping, found a list");
 }
 
-TEST(ExecutorConfig, KnowsTheStepTypesThatNameAPath) {
+TEST(ExecutorConfig, ListsTheStepTypesThatNameAPath) {
     const auto refused = executor_from("allow: {directories: {datafile: [/a]}}");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().what,
@@ -81,13 +81,13 @@ TEST(ExecutorConfig, KnowsTheStepTypesThatNameAPath) {
               "symlink, unmounted; the nearest is \"data-file\"");
 }
 
-TEST(ExecutorConfig, NoFileAllowsWhatTheKernelRuns) {
+TEST(ExecutorConfig, CannotAllowADeniedSysctl) {
     const auto refused = executor_from("allow: {sysctls: [kernel.panic, kernel.core_pattern]}");
     EXPECT_THAT(refused.error().what, HasSubstr("1:33: allow.sysctls[1]: expected a sysctl key"));
     EXPECT_THAT(refused.error().what, HasSubstr("found \"kernel.core_pattern\""));
 }
 
-TEST(ExecutorConfig, DefaultsLetNobodyWriteWhatRootExecutes) {
+TEST(ExecutorConfig, DefaultsExcludeFilesThatRootExecutes) {
     const Lists lists = Allowed{}.directories;
     for (const std::string type : {"data-file", "secret-file"}) {
         EXPECT_THAT(lists.at(type), Not(Contains("/etc/kubernetes"))) << type;  // static pods
@@ -99,7 +99,7 @@ TEST(ExecutorConfig, DefaultsLetNobodyWriteWhatRootExecutes) {
     EXPECT_THAT(Allowed{}.executables, IsEmpty());
 }
 
-TEST(ExecutorConfig, DefaultsKeepTheRulesThatFilesMustKeep) {
+TEST(ExecutorConfig, DefaultsSatisfyTheRules) {
     const Allowed defaults;
     for (const auto& [type, paths] : defaults.directories) {
         for (const std::string& path : paths) EXPECT_TRUE(is_absolute_path(path)) << path;
@@ -113,12 +113,12 @@ TEST(ExecutorConfig, DefaultsKeepTheRulesThatFilesMustKeep) {
         EXPECT_TRUE(is_component_name(name)) << name;
 }
 
-TEST(LoadExecutor, DefaultsHoldWithoutAFile) {
+TEST(LoadExecutor, UsesDefaultsWithoutAFile) {
     const Scratch scratch;
     EXPECT_EQ(load_executor(scratch.path("executor.yaml")), ExecutorConfig{});
 }
 
-TEST(LoadExecutor, ReadsOnlyWhatRootAloneCanWrite) {
+TEST(LoadExecutor, RefusesAFileThatOthersCanWrite) {
     const Scratch scratch;
     const std::string file = scratch.write("executor.yaml", "agent_user: other\n");
     const auto config = load_executor(file);

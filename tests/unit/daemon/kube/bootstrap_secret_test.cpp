@@ -36,7 +36,7 @@ Result<BootstrapMaterial> read(const std::map<std::string, std::string>& data) {
     return material_from_secret(secret(data), kManagement, "management's CA");
 }
 
-TEST(BootstrapSecret, ItsOwnCaGoesFirstThenTheKubeconfigsThenTheManagements) {
+TEST(BootstrapSecret, PrefersItsOwnCaThenTheKubeconfigsThenTheManagements) {
     const std::string with = kubeconfig_of("https://10.0.0.9:6443", "kubeconfig's CA");
     const std::string without = kubeconfig_of(kManagement, "");
     EXPECT_EQ(read({{"bootstrap-kubeconfig", with}, {"ca.crt", "own CA"}})->access.ca, "own CA");
@@ -44,7 +44,7 @@ TEST(BootstrapSecret, ItsOwnCaGoesFirstThenTheKubeconfigsThenTheManagements) {
     EXPECT_EQ(read({{"bootstrap-kubeconfig", without}})->access.ca, "management's CA");
 }
 
-TEST(BootstrapSecret, WithoutACaNobodyIsAsked) {
+TEST(BootstrapSecret, NeedsACa) {
     const auto material =
         read({{"bootstrap-kubeconfig", kubeconfig_of("https://10.0.0.9:6443", "")}});
     ASSERT_FALSE(material);
@@ -53,7 +53,7 @@ TEST(BootstrapSecret, WithoutACaNobodyIsAsked) {
     EXPECT_THAT(material.error().what, HasSubstr("data.ca.crt"));
 }
 
-TEST(BootstrapSecret, NamesTheKeyThatIsWrongAndNeverItsValue) {
+TEST(BootstrapSecret, NamesTheWrongKeyAndNeverItsValue) {
     EXPECT_THAT(read({}).error().what, HasSubstr("data.bootstrap-kubeconfig is missing"));
     const auto garbage = read({{"bootstrap-kubeconfig", "token: abcdef.0123456789abcdef: ["}});
     ASSERT_FALSE(garbage);
@@ -62,7 +62,7 @@ TEST(BootstrapSecret, NamesTheKeyThatIsWrongAndNeverItsValue) {
     EXPECT_FALSE(material_from_secret(json{{"data", {{"bootstrap-kubeconfig", "***"}}}}, "", ""));
 }
 
-TEST(KubeletSettings, AreWhatTheExecutorCanRender) {
+TEST(KubeletSettings, AreReadFromTheConfiguration) {
     std::vector<std::string> notes;
     const auto settings = settings_from_kubelet_config(
         "kind: KubeletConfiguration\nclusterDNS: [10.68.0.2]\nclusterDomain: c.local\nmaxPods: 50\n"
@@ -78,7 +78,7 @@ TEST(KubeletSettings, AreWhatTheExecutorCanRender) {
     EXPECT_THAT(notes, ElementsAre(HasSubstr("logging")));
 }
 
-TEST(KubeletSettings, WithoutAnyTheDefaultsHold) {
+TEST(KubeletSettings, HaveDefaults) {
     std::vector<std::string> notes;
     const auto settings = settings_from_kubelet_config("", notes);
     ASSERT_TRUE(settings);
@@ -86,7 +86,7 @@ TEST(KubeletSettings, WithoutAnyTheDefaultsHold) {
     EXPECT_THAT(notes, ElementsAre(HasSubstr("clusterDNS")));
 }
 
-TEST(KubeletSettings, ARefusalNamesTheField) {
+TEST(KubeletSettings, NameTheWrongField) {
     for (const auto& [text, field] :
          std::map<std::string, std::string>{{"maxPods: many", "maxPods"},
                                             {"failSwapOn: perhaps", "failSwapOn"},

@@ -51,7 +51,7 @@ std::string finding(const std::string& text) {
     return access.error().what;
 }
 
-TEST(Kubeconfig, GivesTheCurrentContext) {
+TEST(Kubeconfig, ReadsTheCurrentContext) {
     const auto access = access_from_kubeconfig(kubeconfig(
         kServer + ", tls-server-name: kubernetes, certificate-authority-data: " + kCa, kUser));
     ASSERT_TRUE(access) << access.error().what;
@@ -62,7 +62,7 @@ TEST(Kubeconfig, GivesTheCurrentContext) {
     EXPECT_TRUE(access->certificate.empty() && access->key.empty());
 }
 
-TEST(Kubeconfig, GivesACertificateAndItsKey) {
+TEST(Kubeconfig, ReadsACertificateAndItsKey) {
     const auto access = access_from_kubeconfig(
         kubeconfig(kServer, "client-certificate-data: " + base64("certificate") +
                                 ", client-key-data: " + base64("key")));
@@ -97,7 +97,7 @@ TEST(Kubeconfig, ReadsServersAsClientGoDoes) {
     }
 }
 
-TEST(Kubeconfig, RefusesByNameWhatWeDoNotDo) {
+TEST(Kubeconfig, RefusesUnsupportedFieldsByName) {
     for (const char* key : {"certificate-authority", "proxy-url", "insecure-skip-tls-verify"}) {
         EXPECT_THAT(finding(kubeconfig(fmt::format("{}, {}: quoted-value", kServer, key), kUser)),
                     HasSubstr(fmt::format("cluster.{}:", key)));
@@ -122,15 +122,15 @@ TEST(Kubeconfig, NeedsAnIdentity) {
                 HasSubstr("together"));
 }
 
-TEST(Kubeconfig, RefusesDataThatIsNone) {
+TEST(Kubeconfig, RefusesMalformedData) {
     const std::string what = finding(kubeconfig(kServer, "client-key-data: se!cret=="));
-    EXPECT_THAT(what, HasSubstr("user.client-key-data: not base64"));
+    EXPECT_THAT(what, HasSubstr("user.client-key-data: expected base64"));
     EXPECT_THAT(what, Not(HasSubstr("se!cret")));
     EXPECT_THAT(finding(kubeconfig(kServer + ", certificate-authority-data: [x]", kUser)),
                 HasSubstr("cluster.certificate-authority-data: expected a text"));
 }
 
-TEST(Kubeconfig, RefusesNamesThatLeadNowhereOrTwoWays) {
+TEST(Kubeconfig, RefusesMissingAndDuplicateNames) {
     std::string text = kubeconfig(kServer, kUser);
     EXPECT_THAT(finding(text + "- name: me\n  user: {token: x}\n"), HasSubstr("users: the name"));
     text.replace(text.find("current-context: second"), 23, "current-context: third ");
@@ -141,7 +141,7 @@ TEST(Kubeconfig, RefusesNamesThatLeadNowhereOrTwoWays) {
     EXPECT_THAT(finding("current-context: [a]"), HasSubstr("expected a text"));
 }
 
-TEST(Kubeconfig, RefusesWhatIsNoSuchDocument) {
+TEST(Kubeconfig, RefusesMalformedDocuments) {
     const std::vector<std::pair<std::string, const char*>> all{
         {"", "expected a mapping"},
         {"- a", "expected a mapping"},
