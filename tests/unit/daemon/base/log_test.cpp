@@ -38,7 +38,7 @@ std::string read_to_end(int fd) {
     return text;
 }
 
-/// What a process writes to its standard error while it does `work`.
+/// The standard error of a process that runs `work`.
 template <typename Work>
 std::string stderr_of(Work work) {
     Pipe pipe;

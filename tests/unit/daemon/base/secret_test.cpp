@@ -22,7 +22,7 @@ TEST(Secret, WipesItsSourceString) {
     const char* bytes = source.data();
     Secret secret(std::move(source));
     EXPECT_EQ(secret.reveal(), kShort);
-    // The short string's bytes stayed where they were: nothing of them may be left there.
+    // The buffer of a short string is inside the object.
     EXPECT_EQ(std::string_view(bytes, kShort.size()).find_first_not_of('\0'),
               std::string_view::npos);
 }

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// What the text makes of the defaults, apart from who owns the file.
+/// The configuration of a text, without the check of the owner.
 Result<ExecutorConfig> executor_from(const std::string& text) {
     ExecutorConfig config;
     Problems problems;

@@ -106,7 +106,7 @@ TEST_F(ApiRequests, GoBelowThePathOfTheServer) {
 
 using ApiTrust = ApiTest;
 
-/// Refused before anything was said, the token least of all.
+/// Refused before the request, and so the token, was sent.
 void expect_no_trust(const Answer<nlohmann::json>& answer, const HttpsServer& server) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().error.code, Code::unavailable);
@@ -368,7 +368,7 @@ TEST_F(ApiHandles, MayBeDestroyedInTheirCallback) {
         }
     });
     wait_for(called.get_future());
-    on_loop([] {});  // what would come later has come
+    on_loop([] {});  // a later callback would have come
 }
 
 TEST_F(ApiHandles, MayStartTheNextRequestInTheirCallback) {

@@ -12,7 +12,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// As the manager leaves it after both patches of an attach.
+/// As the provider writes it with both patches of an attach.
 json attached() {
     return json::parse(R"({
         "metadata": {"uid": "h", "resourceVersion": "7",

@@ -22,7 +22,7 @@ protected:
         Answer<void> end;
     };
 
-    Streamed stream(HttpsServer::Handler handler, std::chrono::seconds limit = kPatience) {
+    Streamed stream(HttpsServer::Handler handler, std::chrono::seconds limit = kDeadlineOfTests) {
         const HttpsServer server(authority_, std::move(handler));
         const auto client = api(access(server));
         std::promise<Answer<void>> ended;
@@ -70,7 +70,7 @@ TEST_F(ApiStream, BeginsWithAnEmptyLine) {
     Api::Handle handle;
     on_loop([&] {
         handle = client->stream(
-            "/", kPatience,
+            "/", kDeadlineOfTests,
             [&](std::string_view line) {
                 if (line.empty()) begun.set_value();
             },
@@ -141,7 +141,7 @@ TEST_F(ApiStream, MayBeDestroyedInACallback) {
     Api::Handle handle;
     on_loop([&] {
         handle = client->stream(
-            "/", kPatience,
+            "/", kDeadlineOfTests,
             [&](std::string_view line) {
                 lines.emplace_back(line);
                 if (line == "two") handle.reset();
@@ -166,7 +166,7 @@ TEST_F(ApiStream, HasAConnectionOfItsOwn) {
     Api::Handle handle;
     on_loop([&] {
         handle = client->stream(
-            "/watch", kPatience, [](std::string_view) {}, [](const Answer<void>&) {});
+            "/watch", kDeadlineOfTests, [](std::string_view) {}, [](const Answer<void>&) {});
     });
     wait_for(streaming.get_future());
     ASSERT_TRUE(get(*client));

@@ -46,7 +46,7 @@ Reply watching(const std::string& bytes) {
         connection.wait_for_the_client_to_go();
     };
 }
-/// A watch that the server ends after them.
+/// A watch that the server ends after these bytes.
 Reply ending(const std::string& bytes) {
     return [=](Connection& connection) {
         connection.begin_chunks();
@@ -55,7 +55,7 @@ Reply ending(const std::string& bytes) {
     };
 }
 
-/// Values and states in the order they were told: "1", "null", "ok", "unavailable".
+/// Values and states in the order of the callbacks: "1", "null", "ok", "unavailable".
 class Told {
 public:
     void add(std::string what) {
@@ -65,7 +65,7 @@ public:
     }
     std::vector<std::string> wait_for(std::size_t count) {
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, kPatience, [&] { return all_.size() >= count; });
+        changed_.wait_for(lock, kDeadlineOfTests, [&] { return all_.size() >= count; });
         return all_;
     }
 
@@ -82,7 +82,7 @@ protected:
         client_.reset();
         ApiTest::TearDown();
     }
-    /// Answers one request with each reply; the last one again and again.
+    /// One reply per request; the last one is repeated.
     void begin(std::vector<Reply> replies) {
         replies_ = std::move(replies);
         server_ =
@@ -106,9 +106,9 @@ protected:
                         told_.add(state ? "ok" : std::string(name_of(state.error().error.code)));
                     }};
     }
-    /// The requests in short: "list", "watch 5"; waits until there are so many.
+    /// Waits for so many requests and describes them: "list", "watch 5".
     std::vector<std::string> requests(std::size_t count) {
-        const auto deadline = std::chrono::steady_clock::now() + kPatience;
+        const auto deadline = std::chrono::steady_clock::now() + kDeadlineOfTests;
         while (server_->seen().size() < count && std::chrono::steady_clock::now() < deadline) {
             std::this_thread::sleep_for(5ms);  // the server has nothing to wait on
         }
@@ -281,7 +281,7 @@ TEST_F(WatchTest, RefusesAMalformedList) {
     EXPECT_THAT(told_.wait_for(3), ElementsAre("invalid", "ok", "1"));
 }
 
-/// Drops the Watch in what it calls, at the n-th time.
+/// Destroys the Watch in its n-th callback.
 class DroppedWatch : public WatchTest, public testing::WithParamInterface<std::size_t> {
 protected:
     Watch::Listener listener() override {

@@ -10,8 +10,7 @@
 #include "daemon/executor/render/render.hpp"
 #include "tests/unit/daemon/executor/render/examples.hpp"
 
-// Every text of every document, found through its `fields`, so that a new member is tested from
-// the day it is there.
+// Tests every text of every document, found through its `fields`, so that new members are included.
 
 namespace kubexm::executor {
 namespace {
