@@ -29,7 +29,6 @@ kubexm_pkg(nghttp2 libnghttp2>=1.43 libnghttp2-dev libnghttp2-devel)
 kubexm_pkg(json nlohmann_json>=3.10 nlohmann-json3-dev json-devel)
 kubexm_pkg(yaml yaml-cpp>=0.6 libyaml-cpp-dev yaml-cpp-devel)
 kubexm_pkg(sqlite sqlite3>=3.37 libsqlite3-dev sqlite-devel)
-kubexm_pkg(archive libarchive>=3.5 libarchive-dev libarchive-devel)
 kubexm_pkg(toml tomlplusplus>=3.0 libtomlplusplus-dev tomlplusplus-devel)
 kubexm_pkg(fmt fmt>=8.0 libfmt-dev fmt-devel)
 

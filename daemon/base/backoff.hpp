@@ -4,11 +4,11 @@
 
 namespace kubexm {
 
-/// A number from 0 to below 1 that differs between hosts. Any thread.
+/// A random number from 0 to below 1. Any thread.
 double random_jitter();
 
-/// How long to wait before the next try: twice as long every time, up to a limit. The jitter, 0 to
-/// below 1, makes it up to twice as long again, so that a fleet does not come back together.
+/// The wait before the next retry: doubled each time up to a limit. The jitter, 0 to below 1, adds
+/// up to as much again, so that the hosts of a fleet do not retry together.
 class Backoff {
 public:
     using Milliseconds = std::chrono::milliseconds;
@@ -16,7 +16,7 @@ public:
         : first_(first), longest_(longest) {}
 
     Milliseconds next(double jitter = random_jitter()) { return next(jitter, longest_); }
-    /// With another limit for this wait.
+    /// With another limit for this wait only.
     Milliseconds next(double jitter, Milliseconds longest);
     void reset() { failures_ = 0; }
 

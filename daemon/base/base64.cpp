@@ -40,11 +40,11 @@ std::string base64(std::string_view bytes) {
 std::string base64url(std::string_view bytes) { return encode(bytes, kUrl); }
 
 Result<std::string> from_base64(std::string_view text) {
-    const auto not_base64 = [] { return fail(Code::invalid, "not base64 on one line"); };
+    const auto not_base64 = [] { return fail(Code::invalid, "expected base64 on one line"); };
     if (text.size() % 4 != 0) return not_base64();
     text.remove_suffix(padding_of(text));
     std::string bytes;
-    bytes.reserve(text.size() / 4 * 3 + 3);  // never grown: no copy of a secret is left behind
+    bytes.reserve(text.size() / 4 * 3 + 3);  // growing would leave copies of a secret
     std::uint32_t pending = 0;
     unsigned bits = 0;
     for (const char digit : text) {

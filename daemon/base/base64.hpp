@@ -12,8 +12,8 @@ std::string base64(std::string_view bytes);
 /// RFC 4648, section 5, without padding.
 std::string base64url(std::string_view bytes);
 
-/// Reads what base64() writes and nothing else: no line breaks, all of the padding, no bits that
-/// would be thrown away. invalid: never quotes the text, which may hold a secret.
+/// Reads only the form that base64() writes: no line breaks, full padding, no discarded bits.
+/// invalid: never quotes the text, which may hold a secret.
 Result<std::string> from_base64(std::string_view text);
 
 }  // namespace kubexm

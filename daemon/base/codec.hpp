@@ -13,23 +13,24 @@
 
 #include "daemon/base/error.hpp"
 #include "daemon/base/names.hpp"
+#include "daemon/base/try.hpp"
 
-// Plain structs to JSON and back. A struct says its members once, in
-// `static void fields(auto& self, auto&& visit)`; a variant of such structs is an object with a
-// "type" member that holds the alternative's `kType`. Reading is strict: an unknown or missing
-// member, a wrong type, an overlong string or list is refused with the place where it stands.
+// Plain structs to JSON and back. A struct lists its members once, in
+// `static void fields(auto& self, auto&& visit)`; a variant of such structs is an object whose
+// member "type" is the alternative's `kType`. Reading is strict: an unknown or missing member, a
+// wrong type, an overlong string or list is invalid, and the message names the place.
 
 namespace kubexm::codec {
 
 using nlohmann::json;
 
-/// How long a string and a list may be. The default is for what others wrote.
+/// Limits for strings and lists; the defaults are for untrusted input.
 struct Limits {
     std::size_t string = 4096;  // bytes
     std::size_t list = 256;     // elements
 };
 
-/// Where in a document we read, for messages, and with which limits.
+/// The current place in a document, for messages, and its limits.
 struct Place {
     std::string path;
     Limits limits = {};
@@ -55,7 +56,7 @@ json encode(const std::vector<T>& list);
 template <typename... Ts>
 json encode(const std::variant<Ts...>& choice);
 
-/// Writes one member; what is empty in an optional is left out.
+/// Writes one member; omits an empty optional.
 struct Writer {
     json& object;
 
@@ -157,12 +158,12 @@ Result<> decode(const json& from, std::vector<T>& to, const Place& where) {
     to.clear();
     for (const json& item : from) {
         const Place place = where.below(fmt::format("{}[{}]", where.path, to.size()));
-        if (auto done = decode(item, to.emplace_back(), place); !done) return done;
+        TRY(decode(item, to.emplace_back(), place));
     }
     return {};
 }
 
-/// Reads one member after the other and remembers the first problem.
+/// Reads the members and keeps the first problem.
 struct Reader {
     const json& object;
     const Place& where;
@@ -205,7 +206,7 @@ inline Result<> only_known(const json& object, const std::vector<std::string_vie
     return {};
 }
 
-/// `extra` names a member that the caller reads itself.
+/// `extra` is a member that the caller reads.
 template <Struct T>
 Result<> decode_object(const json& from, T& to, const Place& where, std::string_view extra) {
     if (!from.is_object()) return expected_here(where.path, "an object");

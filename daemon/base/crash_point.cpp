@@ -18,7 +18,7 @@ namespace kubexm {
 namespace {
 
 std::string_view environment(const char* name) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing of ours changes the environment of a process
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the environment is never changed
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
 }
@@ -28,47 +28,47 @@ void trace(std::string_view name) {
     if (file.empty()) return;
     const Fd fd{::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600)};
     const std::string line = std::string(name) + "\n";
-    // A trace that lacks a line would hide a crash point from the tests.
+    // An incomplete trace would hide a crash point from the tests.
     if (::write(fd.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
         std::abort();
     }
 }
 
-/// The passage at which to end.
-struct Wish {
+/// The passage at which the process is killed.
+struct Target {
     std::string_view name;
     int passage = 0;  // 0: none
-    int later = 0;    // so many passages of whatever name after that
+    int later = 0;    // passages of any name after that
 };
 
-Wish wished() {
+Target target_from_environment() {
     const std::string_view text = environment("KUBEXM_CRASH_AT");
     const auto colon = text.rfind(':');
     if (colon == std::string_view::npos) return {};
-    Wish wish{.name = text.substr(0, colon)};
+    Target target{.name = text.substr(0, colon)};
     const char* end = text.data() + text.size();
-    const auto number = std::from_chars(text.data() + colon + 1, end, wish.passage);
+    const auto number = std::from_chars(text.data() + colon + 1, end, target.passage);
     if (number.ptr != end && *number.ptr == '+') {
-        std::from_chars(number.ptr + 1, end, wish.later);
+        std::from_chars(number.ptr + 1, end, target.later);
     }
-    return wish;
+    return target;
 }
 
 }  // namespace
 
 void crash_point(std::string_view name) {
-    static std::atomic<int> passages = 0;  // of the one name that is asked for
-    static std::atomic<int> since = 0;     // of all names after the asked one
+    static std::atomic<int> passages = 0;  // of the target's name
+    static std::atomic<int> since = 0;     // of all names since then
     trace(name);
-    const Wish wish = wished();
-    if (wish.passage <= 0) return;
+    const Target target = target_from_environment();
+    if (target.passage <= 0) return;
     int later = -1;
-    if (passages >= wish.passage) {
+    if (passages >= target.passage) {
         later = ++since;
-    } else if (name == wish.name && ++passages == wish.passage) {
+    } else if (name == target.name && ++passages == target.passage) {
         later = 0;
     }
-    if (later == wish.later) ::kill(::getpid(), SIGKILL);
+    if (later == target.later) ::kill(::getpid(), SIGKILL);
 }
 
 void crash_point(std::string_view name, std::int64_t number) {

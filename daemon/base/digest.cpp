@@ -11,8 +11,7 @@ namespace kubexm {
 
 namespace {
 
-// OpenSSL fails here only when it cannot allocate or cannot load its own SHA-256: like running out
-// of memory, nothing a caller could handle.
+// OpenSSL fails here only without memory or without its own SHA-256; no caller could handle that.
 void check(int outcome) {
     if (outcome != 1) throw std::bad_alloc();
 }

@@ -9,7 +9,7 @@ namespace kubexm {
 /// SHA-256 in lower-case hexadecimal, 64 characters.
 std::string sha256(std::string_view bytes);
 
-/// The same for bytes that come in pieces.
+/// The same, piece by piece.
 class Sha256 {
 public:
     Sha256();
@@ -18,7 +18,7 @@ public:
     ~Sha256();
 
     void update(std::string_view bytes);
-    /// The digest of everything so far; afterwards it begins anew.
+    /// The digest of all bytes since the last finish().
     std::string finish();
 
 private:

@@ -19,7 +19,7 @@ Code code_of_errno(int number) {
         case EPERM:
         case EROFS:
         case EOPNOTSUPP:
-        case ELOOP:  // a link where none may be
+        case ELOOP:  // a forbidden symbolic link
             return Code::denied;
         case EEXIST:
         case EBUSY:
@@ -63,7 +63,7 @@ std::unexpected<Error> during(std::string_view doing, const Error& error) {
 }
 
 std::unexpected<Error> from_errno(std::string_view call, std::string_view object, int number) {
-    // The generic category's text does not depend on locale or thread state.
+    // Not strerror(): independent of locale and thread state.
     return fail(code_of_errno(number), std::string(call) + " " + std::string(object) + ": " +
                                            std::generic_category().message(number));
 }

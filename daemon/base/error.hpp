@@ -10,18 +10,18 @@
 
 namespace kubexm {
 
-/// What the caller should do about an error, rather than what went wrong in detail.
+/// Tells the caller what to do about an error.
 enum class Code {
     invalid,      // the input is wrong: do not retry until it changes
-    not_found,    // the named object is not there
-    conflict,     // somebody changed it first: read again, decide again
-    denied,       // not allowed: a person has to allow it
-    unavailable,  // the other side does not answer: retry later
+    not_found,    // there is no such object
+    conflict,     // the object changed: read again, decide again
+    denied,       // not permitted: an operator has to permit it
+    unavailable,  // the peer does not respond: retry later
     timeout,      // the deadline passed: retry later
-    exhausted,    // no space, no memory, too many: retry when there is room
-    corrupt,      // stored data is damaged: a person has to decide
-    cancelled,    // somebody asked to stop
-    internal,     // our own mistake
+    exhausted,    // no space, no memory, too many: retry later
+    corrupt,      // stored data is damaged: an operator has to decide
+    cancelled,    // stopped on request
+    internal,     // a bug
 };
 
 template <>
@@ -40,7 +40,7 @@ struct Names<Code> {
     }};
 };
 
-/// `what` is for a person: the object, what was expected, what was found, what to try.
+/// `what` names the object, the expectation, the finding and the next step.
 struct Error {
     Code code = Code::internal;
     std::string what;
@@ -53,10 +53,10 @@ using Result = std::expected<T, Error>;
 
 std::unexpected<Error> fail(Code code, std::string what);
 
-/// The same error with what we were doing in front: "reading /etc/x: permission denied".
+/// The same error with context in front: "reading /etc/x: permission denied".
 std::unexpected<Error> during(std::string_view doing, const Error& error);
 
-/// An errno with the call and the object it happened to.
+/// An errno with its call and object: "open /etc/x: Permission denied".
 std::unexpected<Error> from_errno(std::string_view call, std::string_view object, int number);
 std::unexpected<Error> from_errno(std::string_view call, std::string_view object);
 

@@ -6,7 +6,7 @@
 
 namespace kubexm {
 
-/// Owns a file descriptor from birth to close.
+/// Owns a file descriptor.
 class Fd {
 public:
     Fd() = default;

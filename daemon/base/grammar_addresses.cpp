@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <net/if.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,7 @@ struct Address {
 
 std::optional<Address> address_from(std::string_view text) {
     const std::string terminated(text);
-    // inet_pton would not see what follows a NUL.
+    // inet_pton stops at a NUL.
     if (terminated.find('\0') != std::string::npos) return std::nullopt;
     for (const int family : {AF_INET, AF_INET6}) {
         Address address{.family = family};
@@ -35,7 +36,8 @@ bool is_link_local(const Address& address) {
     return bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
 }
 
-/// One other machine may send to: not unspecified, loopback, multicast or IPv4 inside IPv6.
+/// An address that other hosts can send to: not unspecified, loopback, multicast or IPv4 inside
+/// IPv6.
 bool is_unicast(const Address& address) {
     const auto& bytes = address.bytes;
     if (address.family == AF_INET) return bytes[0] != 0 && bytes[0] != 127 && bytes[0] < 224;
@@ -52,12 +54,7 @@ bool is_number_up_to(std::string_view text, unsigned most) {
            (text.front() != '0' || text.size() == 1);
 }
 
-bool is_port(std::string_view text) {
-    constexpr unsigned kMaxPort = 65535;
-    return is_number_up_to(text, kMaxPort) && text != "0";
-}
-
-/// A name or an IPv4 address. What ends in a number is meant as an address and must be one.
+/// A name or an IPv4 address. A last label of digits makes it an address, as in URLs.
 bool is_host(std::string_view text) {
     const std::string_view last = text.substr(text.rfind('.') + 1);
     if (made_of(last, is_digit)) return address_from(text).has_value();
@@ -80,6 +77,11 @@ bool is_no_proxy_entry(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_port(std::string_view text) {
+    constexpr unsigned kMaxPort = 65535;
+    return is_number_up_to(text, kMaxPort) && text != "0";
+}
 
 bool is_endpoint(std::string_view text) {
     if (text.starts_with('[')) {
@@ -126,9 +128,14 @@ bool is_node_address(std::string_view text) {
 }
 
 bool is_dns_server(std::string_view text) {
-    // Link-local is fine: that is where a cache on the node listens.
+    // NodeLocal DNSCache listens on a link-local address.
     const auto address = address_from(text);
     return address && is_unicast(*address);
+}
+
+bool is_link_name(std::string_view text) {
+    return text.size() < IFNAMSIZ && made_of(text, is_name_character) && text != "." &&
+           text != "..";
 }
 
 }  // namespace kubexm

@@ -1,4 +1,5 @@
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/hex.hpp"
 #include "daemon/base/scan.hpp"
 
 // NAME[:TAG][@sha256:DIGEST] as containerd parses it, NAME = [HOST[:PORT]/]COMPONENT[/COMPONENT]...
@@ -9,7 +10,7 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-/// What may stand between two runs of letters and digits in a component.
+/// Between two runs of letters and digits in a component.
 bool is_separator(std::string_view text) {
     return text == "." || text == "_" || text == "__" ||
            made_of(text, [](char c) { return c == '-'; });
@@ -37,10 +38,7 @@ bool is_tag(std::string_view text) {
 
 bool is_digest(std::string_view text) {
     constexpr std::string_view kAlgorithm = "sha256:";
-    constexpr std::size_t kDigits = 64;
-    const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); };
-    return text.starts_with(kAlgorithm) && text.size() == kAlgorithm.size() + kDigits &&
-           made_of(text.substr(kAlgorithm.size()), is_hex);
+    return text.starts_with(kAlgorithm) && is_sha256(text.substr(kAlgorithm.size()));
 }
 
 bool is_name(std::string_view text) {
@@ -48,7 +46,7 @@ bool is_name(std::string_view text) {
     if (text.size() > kMaxName) return false;
     const std::size_t slash = text.find('/');
     const std::string_view first = text.substr(0, slash);
-    // What looks like a host is one, else the first component of a path.
+    // A first component with a dot or colon is a host.
     if (slash != npos && (first == "localhost" || first.find_first_of(".:") != npos)) {
         if (!is_endpoint(first)) return false;
         text.remove_prefix(slash + 1);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kMaxSysctl = 255;
 
-/// Not "-" first: in a sysctl.d file that would mean "ignore errors", or take a key out.
+/// Not "-" first: sysctl.d reads that as "ignore errors" or as an exclusion.
 bool is_kernel_name(std::string_view text) {
     const auto is_part = [](char c) { return is_alphanumeric(c) || one_of(c, "_-"); };
     return made_of(text, is_part) && text.front() != '-';
@@ -25,6 +25,12 @@ bool is_sysctl_word(std::string_view text) {
 bool is_sysctl_key(std::string_view text) {
     return text.size() <= kMaxSysctl && text.find('.') != std::string_view::npos &&
            every_part(text, '.', is_kernel_name);
+}
+
+bool is_sysctl_pattern(std::string_view text) {
+    if (!text.ends_with(".*")) return is_sysctl_key(text);
+    return text.size() <= kMaxSysctl &&
+           every_part(text.substr(0, text.size() - 2), '.', is_kernel_name);
 }
 
 bool is_sysctl_value(std::string_view text) {

@@ -6,10 +6,10 @@
 
 namespace kubexm {
 
-/// Two lower-case digits a byte.
+/// Two lower-case digits per byte.
 std::string to_hex(std::string_view bytes);
 
-/// Nothing where the text is not what to_hex() writes.
+/// Nothing if the text is not in the form of to_hex().
 std::optional<std::string> from_hex(std::string_view hex);
 
 /// A SHA-256 as sha256() writes it: 64 lower-case hexadecimal digits.

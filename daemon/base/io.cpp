@@ -16,7 +16,7 @@ namespace kubexm {
 
 namespace {
 
-/// A piece of a file that may be a secret.
+/// A buffer that is wiped: the file may be a secret.
 struct Chunk {
     Chunk() = default;
     Chunk(const Chunk&) = delete;

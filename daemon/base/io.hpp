@@ -7,7 +7,7 @@
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
 
-// Whole files and descriptors. `name` is for messages; errors are those of the system calls.
+// Whole files and descriptors. `name` is for messages; errors have the codes of from_errno().
 
 namespace kubexm {
 

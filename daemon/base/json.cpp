@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,36 +13,33 @@ namespace {
 
 using nlohmann::json;
 
-/// Walks the text without keeping anything and stops at the first limit that is passed.
-class LimitCheck : public nlohmann::json_sax<json> {
+/// Builds the value and stops at the first limit that is exceeded.
+class Builder : public nlohmann::json_sax<json> {
 public:
-    explicit LimitCheck(const JsonLimits& limits) : limits_(limits) {}
+    explicit Builder(const JsonLimits& limits) : limits_(limits) {}
 
-    bool null() override { return count(); }
-    bool boolean(bool) override { return count(); }
-    bool number_integer(number_integer_t) override { return count(); }
-    bool number_unsigned(number_unsigned_t) override { return count(); }
-    bool number_float(number_float_t, const string_t&) override { return count(); }
-    bool string(string_t&) override { return count(); }
-    bool binary(binary_t&) override { return count(); }
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
+    bool number_float(number_float_t value, const string_t&) override { return add(value); }
+    bool string(string_t& value) override { return add(std::move(value)); }
+    bool binary(binary_t&) override { return false; }  // not in a text
     bool key(string_t& name) override {
-        if (members_.back().insert(name).second) return count();
-        return refuse("a member is given twice");  // readers would not agree on which one counts
+        // Readers disagree on which of two equal members counts.
+        if (open_.back()->contains(name)) return refuse("duplicate member");
+        key_ = std::move(name);
+        return count();
     }
-    bool start_object(std::size_t) override {
-        members_.emplace_back();
-        return enter();
-    }
-    bool start_array(std::size_t) override { return enter(); }
-    bool end_object() override {
-        members_.pop_back();
-        return leave();
-    }
+    bool start_object(std::size_t) override { return enter(json::object()); }
+    bool start_array(std::size_t) override { return enter(json::array()); }
+    bool end_object() override { return leave(); }
     bool end_array() override { return leave(); }
     bool parse_error(std::size_t position, const std::string&, const json::exception&) override {
-        return refuse(fmt::format("not JSON: byte {} was not expected", position));
+        return refuse(fmt::format("not JSON: unexpected byte {}", position));
     }
 
+    json root;
     std::string problem;
 
 private:
@@ -51,12 +47,26 @@ private:
         if (++values_ <= limits_.max_values) return true;
         return refuse(fmt::format("more than {} values", limits_.max_values));
     }
-    bool enter() {
-        if (++depth_ <= limits_.max_depth) return count();
-        return refuse(fmt::format("nested deeper than {}", limits_.max_depth));
+    json& place(json value) {
+        if (open_.empty()) return root = std::move(value);
+        json& parent = *open_.back();
+        if (parent.is_object()) return parent[key_] = std::move(value);
+        parent.push_back(std::move(value));
+        return parent.back();
+    }
+    bool add(json value) {
+        place(std::move(value));
+        return count();
+    }
+    bool enter(json container) {
+        if (open_.size() == limits_.max_depth) {
+            return refuse(fmt::format("nested deeper than {}", limits_.max_depth));
+        }
+        open_.push_back(&place(std::move(container)));
+        return count();
     }
     bool leave() {
-        --depth_;
+        open_.pop_back();
         return true;
     }
     bool refuse(std::string why) {
@@ -66,20 +76,20 @@ private:
 
     const JsonLimits& limits_;
     std::size_t values_ = 0;
-    int depth_ = 0;
-    std::vector<std::set<std::string>> members_;  // of the objects we are in
+    std::string key_;
+    std::vector<json*> open_;  // a parent does not grow while its child is open
 };
 
 }  // namespace
 
 Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
     if (text.size() > limits.max_bytes) {
-        return fail(Code::invalid,
-                    fmt::format("{} bytes, at most {} are read", text.size(), limits.max_bytes));
+        return fail(Code::invalid, fmt::format("expected at most {} bytes, found {}",
+                                               limits.max_bytes, text.size()));
     }
-    LimitCheck check(limits);
-    if (!json::sax_parse(text, &check)) return fail(Code::invalid, check.problem);
-    return json::parse(text, nullptr, /*allow_exceptions=*/false);
+    Builder builder(limits);
+    if (!json::sax_parse(text, &builder)) return fail(Code::invalid, builder.problem);
+    return std::move(builder.root);
 }
 
 }  // namespace kubexm

@@ -10,12 +10,12 @@ namespace kubexm {
 
 struct JsonLimits {
     std::size_t max_bytes = std::size_t{64} * 1024;
-    int max_depth = 10;
+    std::size_t max_depth = 10;
     std::size_t max_values = 2000;  // objects, lists, members and elements together
 };
 
-/// Parses what may come from anybody. invalid: not JSON, a member given twice, or beyond a limit;
-/// the message names the place or the limit and never quotes the input, which may hold a secret.
+/// Parses text of unknown origin. invalid: not JSON, a duplicate member, or a limit exceeded; the
+/// message names the place or the limit and never quotes the text, which may hold a secret.
 Result<nlohmann::json> parse_json(std::string_view text, const JsonLimits& limits);
 
 }  // namespace kubexm

@@ -1,6 +1,6 @@
 #include "daemon/base/log.hpp"
 
-#define SD_JOURNAL_SUPPRESS_LOCATION  // it would be this file in every entry
+#define SD_JOURNAL_SUPPRESS_LOCATION  // which would always be this file
 #include <sys/uio.h>
 #include <systemd/sd-journal.h>
 #include <unistd.h>
@@ -8,8 +8,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <tuple>
 #include <vector>
 
+#include "daemon/base/io.hpp"
 #include "daemon/base/log_entry.hpp"
 
 namespace kubexm::log {
@@ -18,10 +20,9 @@ namespace {
 
 std::atomic<Level> threshold = Level::info;
 
-/// systemd sets the variable before we start and nobody changes it.
 const std::string& journal_stream() {
     static const std::string announced = [] {
-        // NOLINTNEXTLINE(concurrency-mt-unsafe): we never change the environment
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): the environment is never changed
         const char* value = std::getenv("JOURNAL_STREAM");
         return std::string(value == nullptr ? "" : value);
     }();
@@ -36,16 +37,6 @@ bool send_to_journal(const Entry& entry) {
     return sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) >= 0;
 }
 
-/// A line that cannot be written is lost: there is nobody left to tell.
-void write_to_stderr(std::string_view line) {
-    while (!line.empty()) {
-        const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;
-        line.remove_prefix(static_cast<std::size_t>(written));
-    }
-}
-
 }  // namespace
 
 void write(Level level, std::string_view message, std::span<const Field> fields) {
@@ -53,7 +44,7 @@ void write(Level level, std::string_view message, std::span<const Field> fields)
     const Entry entry{level, message, fields};
     const bool connected = is_journal_stream(STDERR_FILENO, journal_stream());
     if (connected && send_to_journal(entry)) return;
-    write_to_stderr(line_form(entry));
+    std::ignore = write_all(STDERR_FILENO, line_form(entry), "standard error");
 }
 
 void set_level(Level level) { threshold.store(level, std::memory_order_relaxed); }

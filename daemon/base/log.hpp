@@ -11,14 +11,14 @@
 
 namespace kubexm::log {
 
-/// Syslog's numbers, so that journalctl -p works.
+/// The numbers of syslog, for journalctl -p.
 enum class Level { error = 3, warning = 4, notice = 5, info = 6, debug = 7 };
 
 /// A structured field: NAME in capitals (PLAN, STEP, UNIT, CODE, MESSAGE_ID), never a secret.
 using Field = std::pair<std::string_view, std::string_view>;
 
-/// Writes one entry: with its fields to the journal where standard error is connected to it, else
-/// as one readable line on standard error. Any thread. Entries below the level are dropped.
+/// Writes one entry: with its fields to the journal if standard error is connected to it, else as
+/// one line on standard error. Any thread. Entries below the level are dropped.
 void write(Level level, std::string_view message, std::span<const Field> fields);
 
 inline void write(Level level, std::string_view message, std::initializer_list<Field> fields = {}) {
@@ -41,7 +41,7 @@ inline void debug(std::string_view message, std::initializer_list<Field> fields 
     write(Level::debug, message, fields);
 }
 
-/// May be called at any time from any thread.
+/// Any thread.
 void set_level(Level level);
 
 }  // namespace kubexm::log

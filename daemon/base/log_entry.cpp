@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstddef>
 
+#include "daemon/base/scan.hpp"
 #include "daemon/base/text.hpp"
 
 namespace kubexm::log {
@@ -22,7 +23,7 @@ bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
                                [](const Field& field) { return is_field_name(field.first); });
 }
 
-/// A value that could be taken for several fields is quoted.
+/// A value with white space is quoted, so that it is not taken for several fields.
 std::string shown_value(std::string_view value) {
     std::string shown = printable(value);
     if (!shown.empty() && shown.find_first_of(" \"\\") == std::string::npos) return shown;
@@ -37,9 +38,8 @@ std::string shown_value(std::string_view value) {
 }  // namespace
 
 bool is_field_name(std::string_view name) {
-    return !name.empty() && name.size() <= kMaxFieldName && is_capital(name.front()) &&
-           std::ranges::all_of(
-               name, [](char c) { return is_capital(c) || (c >= '0' && c <= '9') || c == '_'; });
+    const auto is_part = [](char c) { return is_capital(c) || is_digit(c) || c == '_'; };
+    return name.size() <= kMaxFieldName && made_of(name, is_part) && is_capital(name.front());
 }
 
 std::vector<std::string> journal_form(const Entry& entry, std::string_view program) {

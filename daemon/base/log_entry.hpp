@@ -7,7 +7,7 @@
 
 #include "daemon/base/log.hpp"
 
-// How an entry looks in the journal and on a terminal, apart from sending it anywhere.
+// The forms of an entry in the journal and on a terminal.
 
 namespace kubexm::log {
 
@@ -17,14 +17,14 @@ struct Entry {
     std::span<const Field> fields;
 };
 
-/// What the journal takes: capitals, digits and underscores, beginning with a letter, at most 64.
+/// As the journal demands: capitals, digits and underscores, a capital first, at most 64.
 bool is_field_name(std::string_view name);
 
-/// The fields of the entry as NAME=value. Values go as they are: the journal keeps their bounds.
+/// The fields of the entry as NAME=value, values unchanged.
 std::vector<std::string> journal_form(const Entry& entry, std::string_view program);
 
-/// One line: "warning cannot read it, ignoring CODE=denied FILE="/a b"", ending in a newline and
-/// holding no other, whatever message and values contain.
+/// One line: "warning cannot read it, ignoring CODE=denied FILE="/a b"", with the only newline at
+/// its end.
 std::string line_form(const Entry& entry);
 
 /// Whether `fd` is the stream to the journal that systemd announced in JOURNAL_STREAM.

@@ -2,7 +2,7 @@
 
 namespace kubexm {
 
-/// Returns free heap to the kernel: a start or a large plan needs more than a process at rest.
+/// Returns free heap to the kernel, after a start or a large plan.
 void trim_memory();
 
 }  // namespace kubexm

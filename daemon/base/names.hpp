@@ -6,7 +6,7 @@
 
 namespace kubexm {
 
-/// The words of a closed choice: a specialisation lists every value once, as pairs in `kAll`.
+/// The words of an enum: a specialisation lists every value once, as pairs in `kAll`.
 template <typename Enum>
 struct Names;
 

@@ -19,7 +19,7 @@ Result<DaemonOptions> read_daemon_options(std::span<char* const> words, std::str
         } else if (word == "--help") {
             options.help = true;
         } else {
-            return fail(Code::invalid, fmt::format("{} is not known; --help tells what is", word));
+            return fail(Code::invalid, fmt::format("unknown option {}; see --help", word));
         }
     }
     return options;

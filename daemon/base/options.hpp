@@ -9,7 +9,7 @@
 
 namespace kubexm {
 
-/// What our two daemons are told on their command lines.
+/// The command line of both daemons.
 struct DaemonOptions {
     std::string config;
     bool check_config = false;
@@ -17,10 +17,10 @@ struct DaemonOptions {
     bool help = false;
 };
 
-/// invalid: names the word that is not known.
+/// invalid: names the unknown word.
 Result<DaemonOptions> read_daemon_options(std::span<char* const> words, std::string config);
 
-/// What a daemon says about itself, and the configuration it reads unless it is told another.
+/// Texts of a daemon, and its default configuration file.
 struct DaemonText {
     std::string_view name;
     std::string_view usage;
@@ -28,8 +28,7 @@ struct DaemonText {
     std::string config;
 };
 
-/// The whole of main(): answers --help and --version, else runs. Returns the process's exit code;
-/// an error is logged.
+/// Handles --help and --version, else calls `run`. Returns the process's exit code; logs an error.
 int daemon_main(int argc, char** argv, const DaemonText& text,
                 const std::function<Result<int>(const DaemonOptions&)>& run);
 

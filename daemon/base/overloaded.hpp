@@ -2,7 +2,7 @@
 
 namespace kubexm {
 
-/// Lambdas as the visitor of a variant: an alternative without one does not compile.
+/// Lambdas as the visitor of a variant; a missing alternative does not compile.
 template <typename... Fs>
 struct overloaded : Fs... {
     using Fs::operator()...;

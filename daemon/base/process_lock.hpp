@@ -9,11 +9,10 @@
 
 namespace kubexm {
 
-/// A lock file that says who uses a state directory. The kernel releases it with the process,
-/// however that ends.
+/// An exclusive lock on a state directory. The kernel releases it with the process.
 class ProcessLock {
 public:
-    /// conflict: another holder, in this process or another one; the message has its process id.
+    /// conflict: held already, by this or another process; the message has its process id.
     static Result<ProcessLock> take(const StateDirectory& directory, const std::string& file);
 
 private:

@@ -5,7 +5,7 @@
 
 namespace kubexm {
 
-// What the grammars are made of. ASCII only: <cctype> would ask the locale.
+// Predicates for the grammars. ASCII only: <cctype> depends on the locale.
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -18,18 +18,18 @@ constexpr bool one_of(char c, std::string_view set) {
 /// A letter, a digit or one of ". _ -".
 constexpr bool is_name_character(char c) { return is_alphanumeric(c) || one_of(c, "._-"); }
 
-/// At least one character, and all of them such.
+/// Not empty, and the predicate holds for every character.
 template <typename Predicate>
-constexpr bool made_of(std::string_view text, Predicate is_such) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), is_such);
+constexpr bool made_of(std::string_view text, Predicate predicate) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), predicate);
 }
 
-/// Every part between two separators is such, an empty one too.
+/// The predicate holds for every part between separators, also an empty one.
 template <typename Predicate>
-constexpr bool every_part(std::string_view text, char separator, Predicate is_such) {
+constexpr bool every_part(std::string_view text, char separator, Predicate predicate) {
     for (;;) {
         const std::size_t end = text.find(separator);
-        if (!is_such(text.substr(0, end))) return false;
+        if (!predicate(text.substr(0, end))) return false;
         if (end == std::string_view::npos) return true;
         text.remove_prefix(end + 1);
     }

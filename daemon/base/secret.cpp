@@ -6,13 +6,13 @@
 namespace kubexm {
 
 void wipe(std::string& bytes) {
-    // NOLINTNEXTLINE(clang-analyzer-cplusplus.Move): also called for what a move left behind
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.Move): also called after a move
     bytes.resize(bytes.capacity());
     ::explicit_bzero(bytes.data(), bytes.size());
     bytes.clear();
 }
 
-// A short string lives inside the object and a "move" copies it: wipe the source in every case.
+// Moving a short string copies it, so always wipe the source.
 Secret::Secret(std::string&& bytes) : bytes_(std::move(bytes)) { wipe(bytes); }
 
 Secret::Secret(Secret&& other) noexcept : bytes_(std::move(other.bytes_)) { wipe(other.bytes_); }

@@ -6,8 +6,8 @@
 
 namespace kubexm {
 
-/// Bytes that must not be seen: wiped when they go, printed as ***. Moving leaves nothing behind;
-/// copying is left out so that every place that holds the bytes is visible in the code.
+/// Secret bytes: wiped when destroyed or moved, printed as ***. Not copyable, so that every place
+/// that holds them is visible in the code.
 class Secret {
 public:
     Secret() = default;
@@ -19,7 +19,7 @@ public:
     Secret& operator=(const Secret&) = delete;
     ~Secret();
 
-    /// The only way to the bytes; the name is meant to be searched for.
+    /// The only access to the bytes; the name is easy to search for.
     std::string_view reveal() const { return bytes_; }
     bool empty() const { return bytes_.empty(); }
 
@@ -29,7 +29,7 @@ private:
 
 std::ostream& operator<<(std::ostream& out, const Secret& secret);
 
-/// Overwrites the whole capacity, also what a shrunk string left behind.
+/// Overwrites the whole capacity, also the rest of a shrunk string.
 void wipe(std::string& bytes);
 
 }  // namespace kubexm

@@ -39,11 +39,11 @@ Result<bool> StateDirectory::has(const std::string& name) const {
     struct stat status{};
     if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return true;
     if (errno == ENOENT) return false;
-    return from_errno("look for", path_of(name));
+    return from_errno("stat", path_of(name));
 }
 
 Result<std::vector<std::string>> StateDirectory::entries() const {
-    // A descriptor of its own: the position of a directory stream is that of its descriptor.
+    // A descriptor of its own, since a directory stream uses the position of its descriptor.
     Fd fd{::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!fd) return from_errno("open", path_);
     const std::unique_ptr<DIR, CloseDirectory> stream{::fdopendir(fd.get())};
@@ -52,7 +52,7 @@ Result<std::vector<std::string>> StateDirectory::entries() const {
     std::vector<std::string> names;
     for (;;) {
         errno = 0;
-        // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread has the stream
         const dirent* entry = ::readdir(stream.get());
         if (entry == nullptr && errno != 0) return from_errno("read", path_);
         if (entry == nullptr) return names;
@@ -69,7 +69,7 @@ Result<Fd> StateDirectory::create(const std::string& name) const {
 }
 
 Result<Fd> StateDirectory::read(const std::string& name) const {
-    // Without O_NONBLOCK a FIFO in this place would hold us for ever.
+    // Without O_NONBLOCK a FIFO would block.
     Fd fd{::openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     if (!fd) return from_errno("open", path_of(name));
     return fd;

@@ -10,8 +10,8 @@
 
 namespace kubexm {
 
-/// A directory of ours and its entries, by name. A changed entry is durable once sync() has
-/// succeeded. Errors name the whole path.
+/// A directory and its entries, by name. A changed entry is durable once sync() has
+/// succeeded. Errors have the whole path.
 class StateDirectory {
 public:
     static Result<StateDirectory> open(const std::string& path);

@@ -17,15 +17,14 @@ std::size_t length_by(unsigned char lead) {
     return lead < 0xf0 ? 3 : 4;
 }
 
-/// Overlong forms and surrogates would let a forbidden character in by another spelling.
+/// Overlong forms and surrogates could hide a forbidden character.
 bool is_well_formed(const Character& character) {
     const bool surrogate = character.code >= 0xd800 && character.code <= 0xdfff;
     return character.code >= kSmallestOfLength.at(character.bytes) && character.code <= 0x10ffff &&
            !surrogate;
 }
 
-/// What a terminal obeys instead of showing: C0 and C1 controls, line separators, and the marks
-/// that change the direction of text.
+/// C0 and C1 controls, line separators, and marks that change the direction of text.
 bool is_control(char32_t code) {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
@@ -74,5 +73,7 @@ std::string printable(std::string_view text) {
     }
     return shown;
 }
+
+bool is_printable(std::string_view text) { return printable(text) == text; }
 
 }  // namespace kubexm

@@ -15,12 +15,13 @@ struct Character {
     bool operator==(const Character&) const = default;
 };
 
-/// The character that `text`, which is not empty, begins with; nothing where its first bytes are
-/// not well-formed UTF-8.
+/// The first character of `text`, which must not be empty; nothing if it is not well-formed UTF-8.
 std::optional<Character> first_character(std::string_view text);
 
-/// The text as it can be shown to a person on one line: control characters, characters that move
-/// text around and bytes that are no UTF-8 become \n, \x1b and the like, a backslash becomes two.
+/// The text for display on one line: control characters, characters that change the direction of
+/// text and bytes that are not UTF-8 become \n, \x1b and the like; a backslash is doubled.
 std::string printable(std::string_view text);
+/// Whether printable() leaves the text as it is.
+bool is_printable(std::string_view text);
 
 }  // namespace kubexm

@@ -5,17 +5,17 @@
 
 namespace kubexm {
 
-/// Tells other threads, a watchdog's above all, whether one that is at work gets on with it.
+/// Shows other threads, such as the watchdog's, whether a worker thread is stuck.
 class WorkTimer {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// A piece of work begins.
+    /// Work begins.
     void beat() { since_ = Clock::now().time_since_epoch().count(); }
-    /// There is none: however long that takes, nothing is wrong.
+    /// There is no work.
     void rest() { since_ = 0; }
 
-    /// False: one piece of work takes longer than any may.
+    /// False: the current work takes longer than `longest`.
     bool alive(Clock::duration longest) const {
         const Clock::duration since(since_.load());
         return since.count() == 0 || Clock::now().time_since_epoch() - since < longest;

@@ -10,13 +10,15 @@
 
 namespace kubexm::config {
 
+using namespace yaml;
+
 namespace {
 
 std::string found(const Value& value) {
     return std::visit(
         overloaded{
             [](const Nothing&) -> std::string {
-                return "nothing: leave the key out for its default";
+                return "nothing: omit the key to get its default";
             },
             [](const Refused&) -> std::string { return ""; },
             [](const std::string& text) { return fmt::format("\"{:.64}\"", printable(text)); },
@@ -26,22 +28,20 @@ std::string found(const Value& value) {
         value.content);
 }
 
-/// The text, if it meets the rule; otherwise a problem is noted.
-const std::string* text_of(const Value& value, const std::string& place, Rule rule,
+/// The text, if it satisfies the rule; otherwise a problem is added.
+const std::string* text_of(const Value& value, const std::string& key, const Rule& rule,
                            const Applying& applying) {
     const auto* text = std::get_if<std::string>(&value.content);
-    const std::string_view expected = rule(text == nullptr ? "" : *text);
-    if (text != nullptr && expected.empty()) return text;
-    applying.refuse(value, place, expected);
+    if (text != nullptr && rule.holds(*text)) return text;
+    applying.refuse(value, key, rule.words);
     return nullptr;
 }
 
 }  // namespace
 
-void Applying::refuse(const Value& value, const std::string& place,
-                      std::string_view expected) const {
+void Applying::refuse(const Value& value, const std::string& key, std::string_view expected) const {
     if (std::holds_alternative<Refused>(value.content)) return;
-    problems.add(value.at, fmt::format("{}: expected {}, found {}", place, expected, found(value)));
+    problems.add(value.at, fmt::format("{}: expected {}, found {}", key, expected, found(value)));
 }
 
 void Applying::refuse_unknown(const Member& member, const std::string& prefix,
@@ -53,40 +53,49 @@ void Applying::refuse_unknown(const Member& member, const std::string& prefix,
                              prefix, printable(member.key), fmt::join(known, ", "), guess));
 }
 
-void read(const Value& value, std::string& to, const std::string& place, const Applying& applying,
-          Rule rule) {
-    if (const std::string* text = text_of(value, place, rule, applying)) {
+void read(const Value& value, std::string& to, const std::string& key, const Applying& applying,
+          const Rule& rule) {
+    if (const std::string* text = text_of(value, key, rule, applying)) {
         to = *text;
-        applying.accept(place);
+        applying.accept(key);
     }
 }
 
-void read(const Value& value, std::vector<std::string>& to, const std::string& place,
-          const Applying& applying, Rule rule) {
+void read(const Value& value, std::vector<std::string>& to, const std::string& key,
+          const Applying& applying, const Rule& rule) {
     const auto* list = std::get_if<List>(&value.content);
-    if (list == nullptr) return applying.refuse(value, place, "a list, [] for none");
+    if (list == nullptr) return applying.refuse(value, key, "a list, [] for none");
     to.clear();
     for (const Value& item : *list) {
-        const std::string item_place = fmt::format("{}[{}]", place, &item - list->data());
-        const std::string* text = text_of(item, item_place, rule, applying);
+        const std::string item_key = fmt::format("{}[{}]", key, &item - list->data());
+        const std::string* text = text_of(item, item_key, rule, applying);
         if (text != nullptr) to.push_back(*text);
     }
-    applying.accept(place);
+    applying.accept(key);
 }
 
-void read(const Value& value, Lists& to, const std::string& place, const Applying& applying,
-          Rule rule) {
+void read(const Value& value, Lists& to, const std::string& key, const Applying& applying,
+          const Rule& rule) {
     const auto* map = std::get_if<Map>(&value.content);
-    if (map == nullptr) return applying.refuse(value, place, "a mapping");
+    if (map == nullptr) return applying.refuse(value, key, "a mapping");
     std::vector<std::string_view> known;
-    for (const auto& [key, list] : to) known.push_back(key);
+    for (const auto& [name, list] : to) known.push_back(name);
     for (const Member& member : *map) {
         if (const auto list = to.find(member.key); list != to.end()) {
-            read(member.value, list->second, place + "." + member.key, applying, rule);
+            read(member.value, list->second, key + "." + member.key, applying, rule);
         } else {
-            applying.refuse_unknown(member, place + ".", known);
+            applying.refuse_unknown(member, key + ".", known);
         }
     }
+}
+
+Value parse_file(std::string_view text, Problems& problems) {
+    Document document = parse(text, {.max_bytes = kMaxFileBytes});
+    for (const auto& [at, what, detail] : document.problems) {
+        problems.add(at,
+                     detail.empty() ? what : fmt::format("{}: {:.64}", what, printable(detail)));
+    }
+    return std::move(document.root);
 }
 
 }  // namespace kubexm::config

@@ -8,23 +8,23 @@
 
 namespace kubexm::config {
 
-/// The way to the privileged side.
+/// The connection to kubexm-executor.
 struct ExecutorConnection {
     std::string socket = "/run/kubexm-executor/executor.sock";
 
     bool operator==(const ExecutorConnection&) const = default;
-    static void fields(auto& self, auto&& visit) { visit("socket", self.socket, socket_path); }
+    static void fields(auto& self, auto&& visit) { visit("socket", self.socket, kSocketPath); }
 };
 
-/// The cluster that says which cluster this host belongs to.
+/// The cluster that assigns this host to a cluster.
 struct Management {
     std::string bootstrap_kubeconfig;    // empty: systemd's credential "bootstrap-kubeconfig"
     std::string namespace_ = "default";  // of the ByoHost
 
     bool operator==(const Management&) const = default;
     static void fields(auto& self, auto&& visit) {
-        visit("bootstrap_kubeconfig", self.bootstrap_kubeconfig, path_or_nothing);
-        visit("namespace", self.namespace_, namespace_name);
+        visit("bootstrap_kubeconfig", self.bootstrap_kubeconfig, kOptionalPath);
+        visit("namespace", self.namespace_, kDnsLabel);
     }
 };
 
@@ -32,7 +32,7 @@ struct Host {
     std::string name;  // empty: the host name
 
     bool operator==(const Host&) const = default;
-    static void fields(auto& self, auto&& visit) { visit("name", self.name, host_name_or_nothing); }
+    static void fields(auto& self, auto&& visit) { visit("name", self.name, kOptionalHostName); }
 };
 
 struct LocalApi {
@@ -41,12 +41,12 @@ struct LocalApi {
 
     bool operator==(const LocalApi&) const = default;
     static void fields(auto& self, auto&& visit) {
-        visit("listen", self.listen, loopback_address);
-        visit("socket", self.socket, socket_path);
+        visit("listen", self.listen, kLoopbackEndpoint);
+        visit("socket", self.socket, kSocketPath);
     }
 };
 
-/// What kubexmd is told by /etc/kubexm/kubexmd.yaml and kubexmd.yaml.d. Nothing in it is secret.
+/// The settings of /etc/kubexm/kubexmd.yaml and kubexmd.yaml.d. None of them is secret.
 struct Config {
     LogSettings log;
     Management management;
@@ -63,17 +63,17 @@ struct Config {
         visit("host", self.host);
         visit("api", self.api);
         visit("executor", self.executor);
-        visit("state", self.state, absolute_path);
+        visit("state", self.state, kAbsolutePath);
     }
 };
 
 /// Reads `file`, then every *.yaml of `drop_in_directory` in lexical order: a later value wins, a
-/// list is replaced as a whole. What is missing is no error: its defaults hold. Otherwise all
-/// that is wrong in all files is said at once, a line each: file, line, column, what was expected.
-/// invalid: a file is not as it should be. Another code: the first problem was in reading one.
+/// list is replaced as a whole. A missing file or key means defaults. An error lists all problems
+/// of all files, one per line with file, line, column and the expected value; its code is invalid,
+/// or that of reading a file if that was the first problem.
 Result<Config> load(const std::string& file, const std::string& drop_in_directory);
 
-/// The whole configuration as YAML, with the file each value that is no built-in default is from.
+/// The whole configuration as YAML; a comment names the file of each value that is not a default.
 std::string effective(const Config& config);
 
 }  // namespace kubexm::config

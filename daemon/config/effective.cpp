@@ -17,7 +17,7 @@ namespace kubexm::config {
 
 namespace {
 
-/// Writes the members of a struct one by one, as `fields` names them.
+/// Writes the members of a struct that `fields` names.
 struct MemberWriter {
     YAML::Emitter& out;
     const Origins& origins;
@@ -33,32 +33,34 @@ struct MemberWriter {
     void operator()(std::string_view key, const Enum& value) const {
         text(key, std::string(name_of(value)));
     }
-    void operator()(std::string_view key, const std::string& value, Rule) const {
+    void operator()(std::string_view key, const std::string& value, const Rule&) const {
         text(key, value);
     }
-    void operator()(std::string_view key, const std::vector<std::string>& values, Rule) const {
+    void operator()(std::string_view key, const std::vector<std::string>& values,
+                    const Rule&) const {
         out << YAML::Key << std::string(key) << YAML::Value << values;
-        note_origin(key);
+        comment_origin(key);
     }
     void operator()(std::string_view key,
-                    const std::map<std::string, std::vector<std::string>>& lists, Rule) const {
+                    const std::map<std::string, std::vector<std::string>>& lists,
+                    const Rule&) const {
         out << YAML::Key << std::string(key) << YAML::Value << lists;
-        note_origin(key);
+        comment_origin(key);
     }
 
 private:
     void text(std::string_view key, const std::string& value) const {
         out << YAML::Key << std::string(key) << YAML::Value << value;
-        note_origin(key);
+        comment_origin(key);
     }
-    void note_origin(std::string_view key) const {
+    void comment_origin(std::string_view key) const {
         const auto origin = origins.find(prefix + std::string(key));
         if (origin != origins.end()) out << YAML::Comment(printable(origin->second));
     }
 };
 
 template <typename T>
-std::string written(const T& config) {
+std::string to_yaml(const T& config) {
     YAML::Emitter out;
     out << YAML::BeginMap;
     T::fields(config, MemberWriter{out, config.origins, ""});
@@ -68,7 +70,7 @@ std::string written(const T& config) {
 
 }  // namespace
 
-std::string effective(const Config& config) { return written(config); }
-std::string effective(const ExecutorConfig& config) { return written(config); }
+std::string effective(const Config& config) { return to_yaml(config); }
+std::string effective(const ExecutorConfig& config) { return to_yaml(config); }
 
 }  // namespace kubexm::config

@@ -7,10 +7,9 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-/// All step types that name a path. Where content is free, nothing may lie that root executes or
-/// takes orders from: no manifests of static pods, no kubeconfigs (they can name a program), no
-/// programs.
-std::map<std::string, Paths> paths_of_a_node() {
+/// All step types that name a path. Types with free content exclude every path that root executes
+/// or obeys: static pods, kubeconfigs (they can name a program) and programs.
+std::map<std::string, Paths> default_directories() {
     const Paths ours{
         "/etc/kubernetes",  "/etc/cni/net.d",      "/etc/containerd/certs.d",
         "/var/lib/kubelet", "/var/lib/kube-proxy", "/opt/kubexm",
@@ -42,7 +41,7 @@ std::map<std::string, Paths> paths_of_a_node() {
 
 Allowed::Allowed()
     : AllowList{
-          .directories = paths_of_a_node(),
+          .directories = default_directories(),
           .units = {"kubelet.service", "containerd.service", "kube-proxy.service"},
           .sysctls = {"net.ipv4.ip_forward", "net.bridge.bridge-nf-call-iptables",
                       "net.bridge.bridge-nf-call-ip6tables", "net.ipv6.conf.all.forwarding",

@@ -2,17 +2,21 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 
 #include "daemon/base/error.hpp"
 
 namespace kubexm::config {
 
-/// The whole content of a regular file that is not too large. not_found: there is no such file.
-Result<std::string> read_file(const std::string& path);
+inline constexpr std::size_t kMaxFileBytes = std::size_t{256} * 1024;
 
-/// The same, of a file that only `owner` can change. denied: it is somebody else's, or its group
-/// or others may write. The file that is checked is the one that is read.
-Result<std::string> read_file_of(const std::string& path, uid_t owner);
+/// The content of a regular file. not_found: no such file. A dangling symbolic link is invalid:
+/// defaults must not silently replace a configuration.
+Result<std::string> read_config(const std::string& path);
+
+/// The same, of a file that only `owner` can change. denied: another owner, or writable for its
+/// group or others. The checked file is the one that is read.
+Result<std::string> read_config_of(const std::string& path, uid_t owner);
 
 }  // namespace kubexm::config

@@ -7,11 +7,10 @@
 
 namespace kubexm::config {
 
-// A configuration is a tree of plain structs that hold the defaults. A struct says its keys once,
-// in `fields(self, visit)`: key, member and, for a text or a list of texts, the rule it must meet.
+// A configuration is a tree of plain structs that hold the defaults. A struct lists its keys once,
+// in `fields(self, visit)`: key, member and, for a text or a list of texts, its rule.
 
-/// Where a value comes from: "log.level" -> the file that set it last. What is not here is a
-/// built-in default.
+/// "log.level" to the file that set it last. A key without an entry has its default.
 using Origins = std::map<std::string, std::string>;
 
 struct LogSettings {

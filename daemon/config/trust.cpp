@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/hex.hpp"
 #include "daemon/config/file.hpp"
 
 namespace kubexm::config {
@@ -11,20 +12,14 @@ namespace kubexm::config {
 namespace {
 
 constexpr std::size_t kDigestSize = 64;
-constexpr std::string_view kForm = "a line as sha256sum prints it: DIGEST  COMPONENT/VERSION/FILE";
 
-bool is_digest(std::string_view text) {
-    const auto hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-    return text.size() == kDigestSize && std::all_of(text.begin(), text.end(), hex);
-}
-
-/// Sets what one line says; false: it is none of ours.
+/// Adds the entry of one line. False: the line is malformed, or contradicts an earlier one.
 bool read_line(std::string_view line, std::map<std::string, std::string>& digests) {
     const std::string_view digest = line.substr(0, kDigestSize);
-    if (!is_digest(digest) || line.size() < kDigestSize + 3) return false;
+    if (!is_sha256(digest) || line.size() < kDigestSize + 3) return false;
     const std::string_view gap = line.substr(kDigestSize, 2);
     const std::string_view name = line.substr(kDigestSize + 2);
-    if ((gap != "  " && gap != " *") || std::count(name.begin(), name.end(), '/') < 2) return false;
+    if ((gap != "  " && gap != " *") || std::ranges::count(name, '/') < 2) return false;
     const auto [entry, is_new] = digests.emplace(name, digest);
     return is_new || entry->second == digest;
 }
@@ -33,15 +28,18 @@ bool read_line(std::string_view line, std::map<std::string, std::string>& digest
 
 Result<std::map<std::string, std::string>> load_trust(const std::string& file, uid_t owner) {
     std::map<std::string, std::string> digests;
-    auto text = read_file_of(file, owner);
+    auto text = read_config_of(file, owner);
     if (!text && text.error().code == Code::not_found) return digests;
-    if (!text) return during(file, text.error());
+    if (!text) return std::unexpected(text.error());
     std::string_view rest = *text;
     for (int number = 1; !rest.empty(); ++number) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
         if (line.empty() || line.starts_with('#') || read_line(line, digests)) continue;
-        return fail(Code::invalid, fmt::format("{}:{}: expected {}", file, number, kForm));
+        return fail(Code::invalid,
+                    fmt::format("{}:{}: expected a line as sha256sum prints it, with one digest "
+                                "per name: DIGEST  COMPONENT/VERSION/FILE",
+                                file, number));
     }
     return digests;
 }

@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "daemon/kube/answers.hpp"
+#include "daemon/base/scan.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/kube/http_api.hpp"
 #include "daemon/kube/multi.hpp"
+#include "daemon/kube/transfers.hpp"
 
 namespace kubexm::kube {
 
@@ -18,29 +20,29 @@ using nlohmann::json;
 
 class Handle final : public Api::Pending {
 public:
-    Handle(std::shared_ptr<Multi> multi, std::shared_ptr<Exchange> exchange)
-        : multi_(std::move(multi)), exchange_(std::move(exchange)) {
-        multi_->begin(exchange_);
+    Handle(std::shared_ptr<Multi> multi, std::shared_ptr<Transfer> transfer)
+        : multi_(std::move(multi)), transfer_(std::move(transfer)) {
+        multi_->start(transfer_);
     }
-    ~Handle() override { multi_->end(*exchange_); }
+    ~Handle() override { multi_->cancel(*transfer_); }
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;
 
 private:
     std::shared_ptr<Multi> multi_;
-    std::shared_ptr<Exchange> exchange_;
+    std::shared_ptr<Transfer> transfer_;
 };
 
 class HttpApi final : public Api {
 public:
-    HttpApi(std::shared_ptr<Multi> multi, std::shared_ptr<const Endpoint> identity,
+    HttpApi(std::shared_ptr<Multi> multi, std::shared_ptr<const Endpoint> endpoint,
             std::chrono::milliseconds deadline)
-        : multi_(std::move(multi)), identity_(std::move(identity)), deadline_(deadline) {}
+        : multi_(std::move(multi)), endpoint_(std::move(endpoint)), deadline_(deadline) {}
 
-    const std::string& server() const override { return identity_->access.server; }
+    const std::string& server() const override { return endpoint_->credentials.server; }
 
     Api::Handle get(std::string path, Callback callback) override {
-        return ask({.method = "GET", .path = std::move(path)}, std::move(callback));
+        return request({.method = "GET", .path = std::move(path)}, std::move(callback));
     }
     Api::Handle post(std::string path, const json& body, Callback callback) override {
         return send("POST", std::move(path), "application/json", body, std::move(callback));
@@ -59,27 +61,28 @@ public:
         Request request{
             .method = "GET", .path = std::move(path), .limit = limit, .is_stream = true};
         return std::make_unique<kube::Handle>(
-            multi_, std::make_shared<Stream>(identity_, std::move(request), *multi_,
-                                             std::move(line), std::move(end)));
+            multi_, std::make_shared<StreamTransfer>(endpoint_, std::move(request), *multi_,
+                                                     std::move(line), std::move(end)));
     }
 
 private:
     Api::Handle send(std::string method, std::string path, std::string type, const json& body,
                      Callback callback) {
-        return ask({.method = std::move(method),
-                    .path = std::move(path),
-                    .content_type = std::move(type),
-                    .body = body.dump(-1, ' ', false, json::error_handler_t::replace)},
-                   std::move(callback));
+        return request({.method = std::move(method),
+                        .path = std::move(path),
+                        .content_type = std::move(type),
+                        .body = body.dump(-1, ' ', false, json::error_handler_t::replace)},
+                       std::move(callback));
     }
-    Api::Handle ask(Request request, Callback callback) {
+    Api::Handle request(Request request, Callback callback) {
         request.limit = deadline_;
         return std::make_unique<kube::Handle>(
-            multi_, std::make_shared<Unary>(identity_, std::move(request), std::move(callback)));
+            multi_,
+            std::make_shared<UnaryTransfer>(endpoint_, std::move(request), std::move(callback)));
     }
 
     std::shared_ptr<Multi> multi_;
-    std::shared_ptr<const Endpoint> identity_;
+    std::shared_ptr<const Endpoint> endpoint_;
     std::chrono::milliseconds deadline_;
 };
 
@@ -88,43 +91,39 @@ bool is_header_text(std::string_view text) {
 }
 
 bool is_host_name(std::string_view text) {
-    return std::ranges::all_of(text, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '.' || c == '-';
-    });
+    return std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || one_of(c, ".-"); });
 }
 
-Result<> check(const ClusterCredentials& access) {
-    if (access.ca.empty()) return fail(Code::invalid, "a CA bundle is missing");
-    if (access.certificate.empty() != access.key.empty()) {
-        return fail(Code::invalid, "a client certificate and its key are needed together");
+Result<> check(const ClusterCredentials& credentials) {
+    if (credentials.ca.empty()) return fail(Code::invalid, "expected a CA bundle, found none");
+    if (credentials.certificate.empty() != credentials.key.empty()) {
+        return fail(Code::invalid, "expected a client certificate and its key, found one of them");
     }
-    if (!is_header_text(access.token.reveal())) {
-        return fail(Code::invalid, "the token has characters that no token has");
+    if (!is_header_text(credentials.token.reveal())) {
+        return fail(Code::invalid, "expected a token of printable ASCII without white space");
     }
-    if (!is_host_name(access.server_name)) {
-        return fail(Code::invalid, "the server's name is no host name");
+    if (!is_host_name(credentials.server_name)) {
+        return fail(Code::invalid, "expected a host name as TLS server name");
     }
     return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Api>> make_api(Loop& loop, ClusterCredentials access,
+Result<std::unique_ptr<Api>> make_api(Loop& loop, ClusterCredentials credentials,
                                       std::chrono::milliseconds deadline) {
-    auto url = read_server_url(access.server);
+    auto url = read_server_url(credentials.server);
     if (!url) return during("API server", url.error());
-    if (auto checked = check(access); !checked) {
-        return during("access to " + url->text(), checked.error());
+    if (auto checked = check(credentials); !checked) {
+        return during("credentials for " + url->text(), checked.error());
     }
-    auto multi = Multi::create(loop);
-    if (!multi) return std::unexpected(multi.error());
-    auto identity = std::make_shared<const Endpoint>(std::move(access), std::move(*url));
-    return std::make_unique<HttpApi>(std::move(*multi), std::move(identity), deadline);
+    auto multi = TRY(Multi::create(loop));
+    auto endpoint = std::make_shared<const Endpoint>(std::move(credentials), std::move(*url));
+    return std::make_unique<HttpApi>(std::move(multi), std::move(endpoint), deadline);
 }
 
-Result<std::unique_ptr<Api>> Api::create(Loop& loop, ClusterCredentials access) {
-    return make_api(loop, std::move(access), kDeadline);
+Result<std::unique_ptr<Api>> Api::create(Loop& loop, ClusterCredentials credentials) {
+    return make_api(loop, std::move(credentials), kDeadline);
 }
 
 }  // namespace kubexm::kube

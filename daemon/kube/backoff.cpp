@@ -10,15 +10,18 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLongest = 30s;
-constexpr milliseconds kLongestUntilAPersonActs = 5min;  // RBAC, or an API that is not installed
-constexpr milliseconds kCredentials = 30s;               // between tries with one that is refused
+constexpr milliseconds kLongestForOperator = 5min;  // RBAC, or an API that is not installed
+constexpr milliseconds kShortestUnauthorized = 30s;
 
 milliseconds longest(const Failure& failure) {
-    return failure.status == 403 || failure.status == 404 ? kLongestUntilAPersonActs : kLongest;
+    const bool needs_operator =
+        failure.status == HttpStatus::forbidden || failure.status == HttpStatus::not_found;
+    return needs_operator ? kLongestForOperator : kLongest;
 }
 
 milliseconds shortest(const Failure& failure) {
-    return failure.status == 401 ? kCredentials : milliseconds(failure.retry_after);
+    return failure.status == HttpStatus::unauthorized ? kShortestUnauthorized
+                                                      : milliseconds(failure.retry_after);
 }
 
 }  // namespace

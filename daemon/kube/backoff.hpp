@@ -7,8 +7,8 @@
 
 namespace kubexm::kube {
 
-/// How long to wait after a failed request: the numbers of client-go's reflector, longer where an
-/// earlier request cannot help.
+/// The wait after a failed request: as client-go's reflector, longer where a retry cannot help
+/// before an operator acts.
 class RequestBackoff {
 public:
     /// `jitter` is from 0 to below 1, see Backoff.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "daemon/base/base64.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/kube/fields.hpp"
 #include "daemon/kube/kubelet_settings.hpp"
 
@@ -12,55 +13,49 @@ namespace {
 
 using nlohmann::json;
 
-/// A key of the secret's data, decoded; empty where it is not there.
+/// A key of the secret's data, decoded; empty if it is missing.
 Result<std::string> data_at(const json& secret, const char* key) {
     auto bytes = from_base64(text_at(secret, {"data", key}));
     if (!bytes) return during(fmt::format("data.{}", key), bytes.error());
     return bytes;
 }
 
-/// The host must know whom it talks to: never without a CA.
-Result<std::string> ca_for(const ClusterCredentials& access, std::string from_secret,
+/// Without a CA the API server could not be verified.
+Result<std::string> ca_for(const ClusterCredentials& credentials, std::string from_secret,
                            const std::string& management_server, const std::string& management_ca) {
     if (!from_secret.empty()) return from_secret;
-    if (!access.ca.empty()) return access.ca;
-    if (access.server == management_server) return management_ca;
+    if (!credentials.ca.empty()) return credentials.ca;
+    if (credentials.server == management_server) return management_ca;
     return fail(Code::invalid,
-                fmt::format("neither data.ca.crt nor certificate-authority-data of "
-                            "data.bootstrap-kubeconfig is there, and {} is not the management "
-                            "cluster: put the CA of that API server into the kubeconfig",
-                            access.server));
+                fmt::format("data.ca.crt: expected the CA of {}, found none there and no "
+                            "certificate-authority-data in data.bootstrap-kubeconfig; add one of "
+                            "them",
+                            credentials.server));
 }
 
-Result<ClusterCredentials> access_of(const json& secret) {
-    auto text = data_at(secret, "bootstrap-kubeconfig");
-    if (!text) return std::unexpected(text.error());
-    if (text->empty()) {
+Result<ClusterCredentials> credentials_of(const json& secret) {
+    auto text = TRY(data_at(secret, "bootstrap-kubeconfig"));
+    if (text.empty()) {
         return fail(Code::invalid,
-                    "data.bootstrap-kubeconfig is missing: without it the host cannot "
-                    "ask for the node's certificate");
+                    "data.bootstrap-kubeconfig is missing: it is needed to request the node's "
+                    "certificate");
     }
-    const Secret kubeconfig(*std::move(text));
-    auto access = access_from_kubeconfig(kubeconfig.reveal());
-    if (!access) return during("data.bootstrap-kubeconfig", access.error());
-    return access;
+    const Secret kubeconfig(std::move(text));
+    auto credentials = access_from_kubeconfig(kubeconfig.reveal());
+    if (!credentials) return during("data.bootstrap-kubeconfig", credentials.error());
+    return credentials;
 }
 
 Result<BootstrapMaterial> read_material(const json& secret, const std::string& management_server,
                                         const std::string& management_ca) {
-    auto access = access_of(secret);
-    if (!access) return std::unexpected(access.error());
-    auto given = data_at(secret, "ca.crt");
-    if (!given) return std::unexpected(given.error());
-    auto ca = ca_for(*access, *std::move(given), management_server, management_ca);
-    if (!ca) return std::unexpected(ca.error());
-    access->ca = *std::move(ca);
-    auto config = data_at(secret, "kubelet-config.yaml");
-    if (!config) return std::unexpected(config.error());
-    BootstrapMaterial material{.access = *std::move(access), .kubelet = {}, .notes = {}};
-    auto wishes = wishes_from_kubelet_config(*config, material.notes);
-    if (!wishes) return during("data.kubelet-config.yaml", wishes.error());
-    material.kubelet = *std::move(wishes);
+    auto credentials = TRY(credentials_of(secret));
+    auto ca = TRY(data_at(secret, "ca.crt"));
+    credentials.ca = TRY(ca_for(credentials, std::move(ca), management_server, management_ca));
+    const auto config = TRY(data_at(secret, "kubelet-config.yaml"));
+    BootstrapMaterial material{.access = std::move(credentials), .kubelet = {}, .notes = {}};
+    auto settings = settings_from_kubelet_config(config, material.notes);
+    if (!settings) return during("data.kubelet-config.yaml", settings.error());
+    material.kubelet = *std::move(settings);
     return material;
 }
 

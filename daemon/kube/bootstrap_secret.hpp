@@ -10,18 +10,18 @@
 
 namespace kubexm::kube {
 
-/// What the bootstrap secret of an assignment holds.
+/// The content of the bootstrap secret of an assignment.
 struct BootstrapMaterial {
     ClusterCredentials access;  // with the bootstrap credentials; `access.ca` may be empty
     model::KubeletSettings kubelet;
-    std::vector<std::string> notes;  // what was asked for and is not done
+    std::vector<std::string> notes;  // settings that are ignored
 };
 
 std::string secret_path(const std::string& namespace_, const std::string& name);
 
-/// The secret of the TLS-bootstrap mode. `ca.crt` of the secret goes before the kubeconfig's CA;
-/// where neither is there and the server is `management.server`, it is the management cluster's.
-/// invalid: names the key that is missing or wrong, never its value. What is given is wiped.
+/// Reads the secret of the TLS-bootstrap mode, and wipes it. `ca.crt` of the secret takes
+/// precedence over the kubeconfig's CA; without both, `management_ca` is used if the server is
+/// `management_server`. invalid: names the key that is missing or wrong, never its value.
 Result<BootstrapMaterial> material_from_secret(nlohmann::json secret,
                                                const std::string& management_server,
                                                const std::string& management_ca);

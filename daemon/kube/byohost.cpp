@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "daemon/base/scan.hpp"
 #include "daemon/base/text.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/kube/fields.hpp"
 #include "daemon/model/names.hpp"
 
@@ -20,7 +22,7 @@ constexpr const char* kClusterLabel = "cluster.x-k8s.io/cluster-name";
 constexpr const char* kMachineLabel = "byoh.infrastructure.cluster.x-k8s.io/byomachine-name";
 constexpr const char* kPaused = "cluster.x-k8s.io/paused";
 constexpr const char* kUnregistering = "byoh.infrastructure.cluster.x-k8s.io/unregistering";
-constexpr std::size_t kMostUid = 64;
+constexpr std::size_t kMaxUid = 64;
 constexpr const char* kVersion = "byoh.infrastructure.cluster.x-k8s.io/k8sversion";
 
 Result<std::optional<model::Reference>> reference_at(const json& object, const char* part,
@@ -37,31 +39,26 @@ Result<std::optional<model::Reference>> reference_at(const json& object, const c
     return reference;
 }
 
-/// Names files of ours and the owner of what is on the host.
+/// The uid becomes part of file names and the owner of ledger entries.
 bool is_uid(std::string_view text) {
-    const auto plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-';
-    };
-    return !text.empty() && text.size() <= kMostUid && std::ranges::all_of(text, plain);
+    return text.size() <= kMaxUid &&
+           made_of(text, [](char c) { return is_alphanumeric(c) || c == '-'; });
 }
 
 Result<std::optional<model::Reference>> machine_at(const json& object) {
-    auto found = reference_at(object, "status", "machineRef");
-    if (!found) return found;
-    const std::optional<model::Reference>& machine = *found;
-    if (!machine || is_uid(machine->uid)) return found;
+    auto machine = TRY(reference_at(object, "status", "machineRef"));
+    if (!machine || is_uid(machine->uid)) return machine;
     return fail(Code::invalid,
                 fmt::format("status.machineRef.uid: expected 1 to {} letters, digits and -, found "
                             "\"{:.{}}\"",
-                            kMostUid, printable(machine->uid), kMostUid));
+                            kMaxUid, printable(machine->uid), kMaxUid));
 }
 
-/// What was found, or nothing and why.
+/// The value; on an error an empty one, and the error in `problem`.
 template <typename T>
-T or_note(Result<T> found, std::string& problem) {
-    if (found) return *std::move(found);
-    problem = found.error().what;
+T value_or_problem(Result<T> value, std::string& problem) {
+    if (value) return *std::move(value);
+    problem = value.error().what;
     return {};
 }
 
@@ -80,32 +77,24 @@ Result<std::vector<model::Taint>> taints_at(const json& object) {
     const json& list = at(object, {"spec", "taints"});
     if (!list.is_array()) return taints;
     for (const json& item : list) {
-        const std::string effect = text_at(item, {"effect"});
-        const auto& words = Names<model::TaintEffect>::kAll;
-        const auto word = std::ranges::find(words, effect, [](const auto& w) { return w.second; });
-        if (word == words.end()) {
-            return fail(Code::invalid,
-                        fmt::format("spec.taints[{}].effect: expected NoSchedule, PreferNoSchedule "
-                                    "or NoExecute",
-                                    taints.size()));
+        const auto effect = from_name<model::TaintEffect>(text_at(item, {"effect"}));
+        if (!effect) {
+            return fail(Code::invalid, fmt::format("spec.taints[{}].effect: expected one of {}",
+                                                   taints.size(), all_names<model::TaintEffect>()));
         }
-        taints.push_back({text_at(item, {"key"}), text_at(item, {"value"}), word->first});
+        taints.push_back({text_at(item, {"key"}), text_at(item, {"value"}), *effect});
     }
     return taints;
 }
 
 Condition condition_from(const json& item) {
-    Condition condition{.type = text_at(item, {"type"}),
-                        .status = model::ConditionStatus::unknown,
-                        .severity = text_at(item, {"severity"}),
-                        .reason = text_at(item, {"reason"}),
-                        .message = text_at(item, {"message"}),
-                        .since = text_at(item, {"lastTransitionTime"})};
-    const std::string status = text_at(item, {"status"});
-    for (const auto& [truth, word] : Names<model::ConditionStatus>::kAll) {
-        if (word == status) condition.status = truth;
-    }
-    return condition;
+    return {.type = text_at(item, {"type"}),
+            .status = from_name<model::ConditionStatus>(text_at(item, {"status"}))
+                          .value_or(model::ConditionStatus::unknown),
+            .severity = text_at(item, {"severity"}),
+            .reason = text_at(item, {"reason"}),
+            .message = text_at(item, {"message"}),
+            .since = text_at(item, {"lastTransitionTime"})};
 }
 
 std::vector<Condition> conditions_at(const json& object) {
@@ -126,7 +115,7 @@ json to_json(const Condition& condition) {
     return object;
 }
 
-/// The whole list: a merge patch replaces lists, and others have conditions there too.
+/// The whole list: a merge patch replaces lists, and controllers have conditions there, too.
 json merged(const std::vector<Condition>& theirs, const std::vector<Condition>& ours) {
     std::vector<Condition> all = ours;
     for (const Condition& other : theirs) {
@@ -152,7 +141,7 @@ json capacity_of(const model::HostFacts& facts) {
             {"memory", fmt::format("{}Ki", facts.memory_bytes / 1024)}};
 }
 
-/// For the selectors of machines, which see labels only.
+/// The selectors of machines match labels only.
 json capacity_labels(const model::HostFacts& facts) {
     json labels;
     const json capacity = capacity_of(facts);
@@ -179,9 +168,9 @@ std::string host_status_path(const std::string& namespace_, const std::string& n
 
 HostRecord host_from_json(const json& object) {
     std::string problem;
-    auto machine = or_note(machine_at(object), problem);
-    auto secret = or_note(reference_at(object, "spec", "bootstrapSecret"), problem);
-    auto taints = or_note(taints_at(object), problem);
+    auto machine = value_or_problem(machine_at(object), problem);
+    auto secret = value_or_problem(reference_at(object, "spec", "bootstrapSecret"), problem);
+    auto taints = value_or_problem(taints_at(object), problem);
     return HostRecord{
         .uid = text_at(object, {"metadata", "uid"}),
         .resource_version = text_at(object, {"metadata", "resourceVersion"}),

@@ -9,8 +9,8 @@ namespace kubexm::kube {
 
 inline constexpr std::chrono::milliseconds kDeadline = std::chrono::seconds(30);
 
-/// Api::create() with another deadline, for tests of it.
-Result<std::unique_ptr<Api>> make_api(Loop& loop, ClusterCredentials access,
+/// Api::create() with another deadline, for tests.
+Result<std::unique_ptr<Api>> make_api(Loop& loop, ClusterCredentials credentials,
                                       std::chrono::milliseconds deadline);
 
 }  // namespace kubexm::kube

@@ -8,10 +8,10 @@
 
 namespace kubexm::kube {
 
-/// The way to one API server and who we are there. Verification is never turned off.
+/// An API server and our identity there. The server is always verified.
 struct ClusterCredentials {
     std::string server;       // "https://10.0.0.1:6443", no slash at the end
-    std::string server_name;  // of its certificate, where that is not the host of `server`
+    std::string server_name;  // in its certificate, if not the host of `server`
     std::string ca;           // PEM; empty: the kubeconfig has none
     Secret token;             // a bearer token, or
     std::string certificate;  // a client certificate (PEM, chain) and
@@ -21,12 +21,10 @@ struct ClusterCredentials {
 /// The current context of a kubeconfig (client-go's rules: a server without scheme is https). Only
 /// embedded data: a file reference, exec, auth-provider, user name and password,
 /// insecure-skip-tls-verify and proxy-url are refused by name. Size, depth and values are bounded;
-/// the message never quotes a value. A missing CA is no error here: the caller may know it from
-/// elsewhere.
+/// the message never quotes a value. A missing CA is no error: the caller may have one.
 Result<ClusterCredentials> access_from_kubeconfig(std::string_view yaml);
 
-/// A kubeconfig with the client certificate of `access`, which access_from_kubeconfig() and kubectl
-/// read.
-Secret kubeconfig_of(const ClusterCredentials& access);
+/// A kubeconfig with the client certificate, for access_from_kubeconfig() and kubectl.
+Secret kubeconfig_of(const ClusterCredentials& credentials);
 
 }  // namespace kubexm::kube

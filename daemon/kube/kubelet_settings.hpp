@@ -9,11 +9,10 @@
 
 namespace kubexm::kube {
 
-/// What of a KubeletConfiguration can be done; an empty text asks for nothing. Fields that are not
-/// done are named in `notes`, those that kubexmd decides itself (certificates, paths, who may talk
-/// to kubelet) are passed over in silence. invalid: no KubeletConfiguration, or a value that is
-/// none.
-Result<model::KubeletSettings> wishes_from_kubelet_config(std::string_view yaml,
-                                                          std::vector<std::string>& notes);
+/// The supported settings of a KubeletConfiguration; defaults for an empty text. `notes` names the
+/// unsupported fields, except those that kubexmd sets itself (certificates, paths, authorization).
+/// invalid: not a KubeletConfiguration, or a malformed value.
+Result<model::KubeletSettings> settings_from_kubelet_config(std::string_view yaml,
+                                                            std::vector<std::string>& notes);
 
 }  // namespace kubexm::kube

@@ -7,13 +7,12 @@
 
 namespace kubexm::kube {
 
-/// Cuts a stream of bytes into lines. Each byte is looked at a fixed number of times, in however
-/// small pieces it comes.
+/// Splits a stream of bytes into lines, in linear time also for small pieces.
 class LineBuffer {
 public:
     explicit LineBuffer(std::size_t max_line) : max_line_(max_line) {}
 
-    /// False: a line is longer than the limit; nothing more can be read.
+    /// False: a line exceeds the limit; the stream is unusable.
     bool append(std::string_view bytes) {
         drop_read();
         const std::size_t first = std::min(bytes.find('\n'), bytes.size());
@@ -44,8 +43,8 @@ private:
 
     std::size_t max_line_;
     std::string bytes_;
-    std::size_t read_ = 0;      // what next() has given away
-    std::size_t complete_ = 0;  // what ends with the last line break
+    std::size_t read_ = 0;      // bytes that next() returned
+    std::size_t complete_ = 0;  // bytes up to the last line break
 };
 
 }  // namespace kubexm::kube

@@ -26,10 +26,9 @@ int curl_events(std::uint32_t events) {
     return mask;
 }
 
-/// Once in a process.
+/// Once per process.
 CURLcode start_curl() {
-    // OpenSSL writes to sockets without MSG_NOSIGNAL: a server that went away must not end us.
-    // systemd ignores it for services as well.
+    // OpenSSL writes to sockets without MSG_NOSIGNAL, so a closed connection raises SIGPIPE.
     std::signal(SIGPIPE, SIG_IGN);
     return ::curl_global_init(CURL_GLOBAL_DEFAULT);
 }
@@ -55,39 +54,41 @@ Result<std::shared_ptr<Multi>> Multi::create(Loop& loop) {
         ::curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer) != CURLM_OK ||
         ::curl_multi_setopt(multi, CURLMOPT_TIMERDATA, made.get()) != CURLM_OK ||
         ::curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, kMaxIdleConnections) != CURLM_OK) {
-        return fail(Code::internal, "libcurl cannot be started");
+        return fail(Code::internal, "libcurl: initialization failed");
     }
     return made;
 }
 
-void Multi::begin(const std::shared_ptr<Exchange>& exchange) {
-    Result<> prepared = exchange->prepare();
+void Multi::start(const std::shared_ptr<Transfer>& transfer) {
+    Result<> prepared = transfer->prepare();
     if (prepared) {
-        const CURLMcode added = ::curl_multi_add_handle(multi_.get(), exchange->easy());
+        const CURLMcode added = ::curl_multi_add_handle(multi_.get(), transfer->easy());
         if (added == CURLM_OK) return;
         prepared = fail(Code::internal, ::curl_multi_strerror(added));
     }
-    loop_.post([weak = exchange->weak_from_this(), error = prepared.error()] {
-        if (const auto kept = weak.lock()) kept->refuse(error);
+    loop_.post([weak = transfer->weak_from_this(), error = prepared.error()] {
+        if (const auto kept = weak.lock()) kept->abort(error);
     });
 }
 
-void Multi::end(Exchange& exchange) {
-    exchange.silence();
-    ::curl_multi_remove_handle(multi_.get(), exchange.easy());
+void Multi::cancel(Transfer& transfer) {
+    transfer.cancel();
+    ::curl_multi_remove_handle(multi_.get(), transfer.easy());
 }
 
-void Multi::note(Exchange& exchange) { noted_.push_back(exchange.weak_from_this()); }
+void Multi::schedule_delivery(Transfer& transfer) {
+    deliveries_.push_back(transfer.weak_from_this());
+}
 
 int Multi::on_socket(CURL*, curl_socket_t fd, int what, void* multi, void*) noexcept {
-    return static_cast<Multi*>(multi)->watch(fd, what) ? 0 : -1;
+    return static_cast<Multi*>(multi)->update_source(fd, what) ? 0 : -1;
 }
 
-bool Multi::watch(curl_socket_t fd, int what) {
-    sockets_.erase(fd);  // first: the loop has one source for a descriptor
+bool Multi::update_source(curl_socket_t fd, int what) {
+    sockets_.erase(fd);  // first: the loop allows one source per descriptor
     if (what == CURL_POLL_REMOVE) return true;
     auto source = loop_.on_io(fd, epoll_events(what),
-                              [this, fd](std::uint32_t events) { act(fd, curl_events(events)); });
+                              [this, fd](std::uint32_t events) { drive(fd, curl_events(events)); });
     if (!source) return false;
     sockets_.emplace(fd, std::move(*source));
     return true;
@@ -98,38 +99,38 @@ int Multi::on_timer(CURLM*, long milliseconds, void* multi) noexcept {
     self.timer_.reset();
     if (milliseconds < 0) return 0;
     auto timer = self.loop_.after(std::chrono::milliseconds(milliseconds),
-                                  [&self] { self.act(CURL_SOCKET_TIMEOUT, 0); });
+                                  [&self] { self.drive(CURL_SOCKET_TIMEOUT, 0); });
     if (!timer) return -1;
     self.timer_ = std::move(*timer);
     return 0;
 }
 
-void Multi::act(curl_socket_t fd, int events) {
-    const auto kept = shared_from_this();  // what is told below may drop all requests and the Api
+void Multi::drive(curl_socket_t fd, int events) {
+    const auto kept = shared_from_this();  // callbacks below may destroy all requests and the Api
     int running = 0;
     ::curl_multi_socket_action(multi_.get(), fd, events, &running);
     deliver();
-    harvest();
+    finish_completed();
 }
 
 void Multi::deliver() {
-    for (const auto& weak : std::exchange(noted_, {})) {
-        if (const auto exchange = weak.lock()) exchange->deliver();
+    for (const auto& weak : std::exchange(deliveries_, {})) {
+        if (const auto transfer = weak.lock()) transfer->deliver();
     }
 }
 
-void Multi::harvest() {
-    std::vector<std::pair<std::weak_ptr<Exchange>, CURLcode>> finished;
+void Multi::finish_completed() {
+    std::vector<std::pair<std::weak_ptr<Transfer>, CURLcode>> finished;
     int left = 0;
     while (const CURLMsg* message = ::curl_multi_info_read(multi_.get(), &left)) {
-        Exchange* exchange = nullptr;
-        ::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &exchange);
-        finished.emplace_back(exchange->weak_from_this(), message->data.result);
+        Transfer* transfer = nullptr;
+        ::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+        finished.emplace_back(transfer->weak_from_this(), message->data.result);
     }
     for (const auto& [weak, outcome] : finished) {
-        if (const auto exchange = weak.lock()) {
-            ::curl_multi_remove_handle(multi_.get(), exchange->easy());
-            exchange->finish(outcome);
+        if (const auto transfer = weak.lock()) {
+            ::curl_multi_remove_handle(multi_.get(), transfer->easy());
+            transfer->finish(outcome);
         }
     }
 }

@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
-#include "daemon/kube/exchange.hpp"
+#include "daemon/kube/transfer.hpp"
 #include "daemon/loop/loop.hpp"
 
 namespace kubexm::kube {
 
-/// curl's connections and requests, driven by the loop: a source for each socket that curl wants to
-/// hear of, and one timer. Nothing wakes up while nothing is asked.
+/// curl's connections and requests, driven by the loop: a source for each socket of curl, and one
+/// timer. Without requests there are no wake-ups.
 class Multi : public std::enable_shared_from_this<Multi> {
 public:
     static Result<std::shared_ptr<Multi>> create(Loop& loop);
@@ -20,12 +20,12 @@ public:
     Multi& operator=(const Multi&) = delete;
     ~Multi();
 
-    /// Never calls back from inside.
-    void begin(const std::shared_ptr<Exchange>& exchange);
-    /// Ends a request, finished or not, without a word.
-    void end(Exchange& exchange);
-    /// The exchange, which runs, has something to deliver when curl returns.
-    void note(Exchange& exchange);
+    /// Calls no callback from inside.
+    void start(const std::shared_ptr<Transfer>& transfer);
+    /// Ends a request, finished or not, without a callback.
+    void cancel(Transfer& transfer);
+    /// Calls deliver() of a running transfer after curl has returned.
+    void schedule_delivery(Transfer& transfer);
 
 private:
     struct Free {
@@ -36,15 +36,15 @@ private:
     static int on_socket(CURL*, curl_socket_t fd, int what, void* multi, void*) noexcept;
     static int on_timer(CURLM*, long milliseconds, void* multi) noexcept;
 
-    bool watch(curl_socket_t fd, int what);
-    void act(curl_socket_t fd, int events);
+    bool update_source(curl_socket_t fd, int what);
+    void drive(curl_socket_t fd, int events);
     void deliver();
-    void harvest();
+    void finish_completed();
 
     Loop& loop_;
     std::map<curl_socket_t, Loop::Handle> sockets_;
     Loop::Handle timer_;
-    std::vector<std::weak_ptr<Exchange>> noted_;
+    std::vector<std::weak_ptr<Transfer>> deliveries_;
     std::unique_ptr<CURLM, Free> multi_;
 };
 

@@ -15,10 +15,8 @@ void read_ready(const json& object, model::NodeRecord& node) {
     if (!conditions.is_array()) return;
     for (const json& condition : conditions) {
         if (text_at(condition, {"type"}) != "Ready") continue;
-        const std::string status = text_at(condition, {"status"});
-        for (const auto& [truth, word] : Names<model::ConditionStatus>::kAll) {
-            if (word == status) node.ready = truth;
-        }
+        node.ready = from_name<model::ConditionStatus>(text_at(condition, {"status"}))
+                         .value_or(model::ConditionStatus::unknown);
         node.ready_message = text_at(condition, {"message"});
     }
 }

@@ -12,10 +12,10 @@ std::string node_path(const std::string& name);
 
 model::NodeRecord node_from_json(const nlohmann::json& object);
 
-/// Options of a DELETE that only takes the Node that was seen, not one that came after it.
+/// Options of a DELETE that spare a newer Node of the same name.
 nlohmann::json only_this_node(const model::NodeRecord& node);
 
-/// Says of a Node whose host left it that it is not Ready any more. Nobody else would at once.
+/// Sets the Node of a released host to not Ready; the node controller would take its grace period.
 nlohmann::json left_node_patch(const nlohmann::json& node, const std::string& now);
 
 }  // namespace kubexm::kube

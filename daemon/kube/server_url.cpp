@@ -16,7 +16,7 @@ using Url = std::unique_ptr<CURLU, UrlFree>;
 
 constexpr std::size_t kMaxUrl = 1024;
 
-/// Empty, where the URL does not have it.
+/// Empty if the URL does not have it.
 std::string part(CURLU* url, CURLUPart which, unsigned flags = 0) {
     char* text = nullptr;
     if (::curl_url_get(url, which, &text, flags) != CURLUE_OK) return "";

@@ -11,13 +11,14 @@ namespace kubexm::kube {
 struct ServerUrl {
     std::string host;  // an IPv6 address has its brackets
     std::string port;
-    std::string path;  // of a proxy in front of the API server; no slash at the end, mostly empty
+    std::string
+        path;  // prefix of a proxy before the API server, without final slash; usually empty
 
     std::string text() const;
 };
 
-/// client-go's rule: without a scheme it is https. invalid: another scheme, a user, a query, a
-/// fragment, or no URL; does not quote it, since a user's password may be in it.
+/// Without a scheme it is https, as in client-go. invalid: another scheme, a user, a query, a
+/// fragment, or not a URL; the message does not quote it, since it may contain a password.
 Result<ServerUrl> read_server_url(std::string_view text);
 
 }  // namespace kubexm::kube

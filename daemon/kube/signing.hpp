@@ -11,7 +11,7 @@
 
 namespace kubexm::kube {
 
-// CertificateSigningRequests, both ways. Pure.
+// CertificateSigningRequests from and to JSON. Pure.
 
 inline constexpr const char* kSigningPath =
     "/apis/certificates.k8s.io/v1/certificatesigningrequests";
@@ -21,13 +21,13 @@ struct SigningRequest {
     std::string signer;   // "kubernetes.io/kube-apiserver-client"
     std::string request;  // PKCS#10 in PEM
     std::vector<std::string> usages;
-    std::optional<std::chrono::seconds> lifetime;  // that is wished; the signer may give less
+    std::optional<std::chrono::seconds> lifetime;  // requested; the signer may shorten it
 };
 
 nlohmann::json to_json(const SigningRequest& request);
 
-/// The certificate in PEM once it is issued, empty while it is not. denied: somebody said no, or
-/// the signer failed; with what they said.
+/// The certificate in PEM, empty while it is pending. denied: the request was denied or the signer
+/// failed; with their reason and message.
 Result<std::string> issued_certificate(const nlohmann::json& object);
 
 }  // namespace kubexm::kube

@@ -8,8 +8,9 @@
 #include <random>
 #include <utility>
 
+#include "daemon/base/scan.hpp"
 #include "daemon/kube/backoff.hpp"
-#include "daemon/kube/failures.hpp"
+#include "daemon/kube/failure.hpp"
 #include "daemon/kube/watch_event.hpp"
 
 namespace kubexm::kube {
@@ -20,18 +21,16 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// The server ends a watch after a time of our choice, different for everybody.
+// The server ends a watch after a time that we choose, at random to spread the load.
 constexpr int kShortestWatch = 300;
 constexpr int kLongestWatch = 600;
-constexpr auto kGrace = 30s;    // for a server that does not end it
-constexpr auto kTooShort = 1s;  // a watch that ended sooner did not work
+constexpr auto kGrace = 30s;    // after which we end the watch ourselves
+constexpr auto kTooShort = 1s;  // a watch that ended sooner has failed
 
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
-        if (plain) {
+        if (is_name_character(c) || c == '~') {
             out += c;
         } else {
             fmt::format_to(std::back_inserter(out), "%{:02X}", static_cast<unsigned char>(c));
@@ -45,14 +44,15 @@ bool is_same(const Answer<void>& a, const Answer<void>& b) {
     return a.has_value() || a.error().error == b.error().error;
 }
 
-/// The server does not have the version we asked from, or not yet: after it was restored.
+/// The server no longer has the version, or does not have it yet after a restore.
 bool is_wrong_version(const Failure& failure) {
-    return failure.error.code == Code::exhausted || failure.status == 504;
+    return failure.error.code == Code::exhausted || failure.status == HttpStatus::gateway_timeout;
 }
 
 }  // namespace
 
-// What it tells may drop the Watch: who tells keeps `this` and looks at is_dropped afterwards.
+// Callbacks may destroy the Watch: a function that calls them holds a reference and checks
+// is_dropped afterwards.
 struct Watch::Impl : std::enable_shared_from_this<Impl> {
     Impl(Loop& the_loop, Api& the_api, std::string the_collection, std::string the_name,
          Listener the_listener)
@@ -71,8 +71,8 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     void on_event(WatchEvent event);
     void on_end(Answer<void> ended);
     void retry(const Failure& failure, void (Impl::*what)());
-    void tell_object(json object);
-    void tell(Answer<void> state);
+    void set_object(json object);
+    void set_state(Answer<void> state);
     void drop();
 
     Loop& loop;
@@ -81,10 +81,10 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     std::string name;
     Listener listener;
 
-    // To list or watch from; empty: the newest. A server that lags behind must not show orders of
-    // long ago, so that is what the first list asks for.
+    // To list or watch from; empty: the newest, which the first list demands so that a lagging
+    // server does not show stale assignments.
     std::string version;
-    std::optional<json> object;  // as last told; nothing: never
+    std::optional<json> object;  // of the last on_object; nothing: none yet
     std::optional<Answer<void>> state;
     RequestBackoff backoff;
     Clock::time_point watching_since;
@@ -136,8 +136,8 @@ void Watch::Impl::on_list(Answer<json> answer) {
     for (json& item : *items) {
         if (name_of(item) == name) found = std::move(item);
     }
-    tell({});
-    if (!is_dropped) tell_object(std::move(found));
+    set_state({});
+    if (!is_dropped) set_object(std::move(found));
     if (!is_dropped) watch();
 }
 
@@ -159,25 +159,25 @@ void Watch::Impl::on_line(std::string_view line) {
     on_end(std::unexpected(Failure{.error = event.error()}));
 }
 
-/// A server that accepts and ends at once does not work; one that goes on does, also in silence.
+/// An accepted watch counts as working once it has lasted, also without events.
 void Watch::Impl::expect_success() {
     if (state && state->has_value()) return;
-    auto waiting = loop.after(kTooShort, [kept = shared_from_this()] { kept->tell({}); });
+    auto waiting = loop.after(kTooShort, [kept = shared_from_this()] { kept->set_state({}); });
     if (waiting) timer = std::move(*waiting);
 }
 
 void Watch::Impl::on_event(WatchEvent event) {
     if (event.type == WatchEvent::Type::error) {
         request.reset();
-        return on_end(std::unexpected(refusal("watch of " + collection, event.object)));
+        return on_end(std::unexpected(failure_of("watch of " + collection, event.object)));
     }
-    tell({});
+    set_state({});
     if (is_dropped) return;
     if (event.type == WatchEvent::Type::bookmark) version = event.version;
     const bool is_change = event.type == WatchEvent::Type::changed;
     if (event.name != name || (!is_change && event.type != WatchEvent::Type::deleted)) return;
     version = event.version;
-    tell_object(is_change ? std::move(event.object) : json());
+    set_object(is_change ? std::move(event.object) : json());
 }
 
 void Watch::Impl::on_end(Answer<void> ended) {
@@ -188,26 +188,26 @@ void Watch::Impl::on_end(Answer<void> ended) {
     const auto next = again ? &Impl::watch : &Impl::list;
     if (!was_short) backoff.reset();
     if (!was_short && (ended || !again)) return (this->*next)();
-    const Failure failure =
-        ended ? Failure{.error = {Code::unavailable, "watch of " + collection + ": ended at once"}}
-              : ended.error();
+    const Failure failure = ended ? Failure{.error = {Code::unavailable, "watch of " + collection +
+                                                                             ": ended immediately"}}
+                                  : ended.error();
     retry(failure, next);
 }
 
 void Watch::Impl::retry(const Failure& failure, void (Impl::*what)()) {
     const double jitter = std::uniform_real_distribution(0.0, 1.0)(random);
     auto waiting = loop.after(backoff.next(failure, jitter), [this, what] { (this->*what)(); });
-    if (waiting) timer = std::move(*waiting);  // else the loop has finished, and we with it
-    tell(std::unexpected(failure));
+    if (waiting) timer = std::move(*waiting);  // else the loop has ended
+    set_state(std::unexpected(failure));
 }
 
-void Watch::Impl::tell_object(json now) {
+void Watch::Impl::set_object(json now) {
     if (object == now) return;
     object = std::move(now);
     listener.on_object(*object);
 }
 
-void Watch::Impl::tell(Answer<void> now) {
+void Watch::Impl::set_state(Answer<void> now) {
     if (state && is_same(*state, now)) return;
     state = std::move(now);
     listener.on_change(*state);

@@ -11,16 +11,15 @@
 
 namespace kubexm::kube {
 
-/// One object, by name, as it is and as it changes: list, then watch from the list's version, with
-/// bookmarks; after 410 a new list; after anything else the watch again from the last version, less
-/// and less often while it fails. No list in normal life but the first. May be dropped inside what
-/// it calls.
+/// Follows one object by name: list, then watch from the list's version, with bookmarks. After 410
+/// it lists again; after any other end it watches again from the last version, with back-off while
+/// that fails. Its callbacks may destroy it.
 class Watch {
 public:
     struct Listener {
-        /// The object as it is now, when that has changed; null: there is none.
+        /// The object has changed; null: there is none.
         std::function<void(const nlohmann::json& object)> on_object;
-        /// The server answers, or why not; told at every change.
+        /// The server has become reachable, or why not.
         std::function<void(const Answer<void>&)> on_change;
     };
     /// `collection`: "/api/v1/nodes", "/apis/.../namespaces/default/byohosts".

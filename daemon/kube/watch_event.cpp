@@ -3,7 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "daemon/kube/failures.hpp"
+#include "daemon/kube/failure.hpp"
+#include "daemon/kube/fields.hpp"
 
 namespace kubexm::kube {
 
@@ -20,11 +21,8 @@ constexpr std::array<std::pair<std::string_view, Type>, 5> kTypes{{{"ADDED", Typ
 constexpr std::size_t kMaxText = 256;  // names have 253 at most, versions are numbers
 
 std::string text_of_metadata(const json& object, const char* key) {
-    const auto metadata = object.is_object() ? object.find("metadata") : object.end();
-    if (metadata == object.end() || !metadata->is_object()) return "";
-    const auto member = metadata->find(key);
-    const auto* text = member != metadata->end() ? member->get_ptr<const std::string*>() : nullptr;
-    return text != nullptr && text->size() <= kMaxText ? *text : "";
+    std::string text = text_at(object, {"metadata", key});
+    return text.size() <= kMaxText ? text : "";
 }
 
 Type type_of(std::string_view name) {
@@ -37,7 +35,7 @@ Type type_of(std::string_view name) {
 }  // namespace
 
 Result<WatchEvent> read_event(std::string_view line) {
-    auto parsed = parse_answer(line);
+    auto parsed = parse_response(line);
     if (!parsed) return during("event of a watch", parsed.error());
     const auto type = parsed->is_object() ? parsed->find("type") : parsed->end();
     const auto object = parsed->is_object() ? parsed->find("object") : parsed->end();

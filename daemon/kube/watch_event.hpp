@@ -8,25 +8,25 @@
 
 namespace kubexm::kube {
 
-/// One line of a watch, understood.
+/// One line of a watch.
 struct WatchEvent {
     enum class Type {
         changed,   // ADDED, MODIFIED
         deleted,   // DELETED
         bookmark,  // BOOKMARK: only a newer version
         error,     // ERROR: `object` is a Status
-        unknown,   // a type of the future
+        unknown,   // a type of a newer server
     };
     Type type = Type::unknown;
     nlohmann::json object;
-    std::string name;     // of the object; empty where it has none
+    std::string name;     // of the object; may be empty
     std::string version;  // its resourceVersion
 };
 
-/// invalid: no event, or one of a known type without a version.
+/// invalid: not an event, or an event of a known type without a version.
 Result<WatchEvent> read_event(std::string_view line);
 
-/// metadata.resourceVersion and metadata.name of an object or a list; empty where it has none.
+/// metadata.resourceVersion and metadata.name of an object or a list; empty if missing.
 std::string version_of(const nlohmann::json& object);
 std::string name_of(const nlohmann::json& object);
 

@@ -7,10 +7,8 @@
 
 namespace kubexm::kube {
 
-/// A YAML document of texts, lists and mappings as JSON: every scalar is a string, a missing one is
-/// null. invalid: too large, too deep or too many values, anchors, aliases, a second document, a
-/// key that is there twice; the message names the line and never quotes the text, which may hold a
-/// secret.
+/// A YAML document as JSON: every scalar is a string, a missing one is null. invalid: see
+/// yaml::parse(); the message names the line and never quotes the text, which may hold a secret.
 Result<nlohmann::json> json_from_yaml(std::string_view text);
 
 }  // namespace kubexm::kube

@@ -7,8 +7,7 @@
 #include "daemon/model/plan.hpp"
 #include "daemon/model/step.hpp"
 
-// What the codec needs to know beyond the members of our structs; found through the types'
-// namespace.
+// Overloads for types that are not plain structs; found by argument-dependent lookup.
 
 namespace kubexm::model {
 
@@ -25,7 +24,7 @@ inline Result<> decode(const nlohmann::json& from, Mode& to, const codec::Place&
     return codec::expected_here(where.path, "a mode such as \"0644\"");
 }
 
-/// The documented form of a plan, as part of a larger document.
+/// A plan as a member of a larger document.
 nlohmann::json encode(const Plan& plan);
 Result<> decode(const nlohmann::json& from, Plan& to, const codec::Place& where);
 

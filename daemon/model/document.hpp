@@ -9,9 +9,8 @@
 
 namespace kubexm::model {
 
-// The files that root or the kubelet acts on, as typed parameters. The executor renders them; their
-// paths and everything not named here come from root-owned templates, so a plan cannot put a
-// command, a path or a directive of its own into them.
+// Files that root or kubelet obey, as typed parameters. The executor renders them; their paths and
+// everything else come from templates, so a plan cannot add a command, a path or a directive.
 
 struct Pair {
     std::string key;
@@ -91,7 +90,7 @@ struct Kubeconfig {
     static constexpr std::string_view kType = "kubeconfig";
     KubeconfigUser user = KubeconfigUser::kubelet;
     std::string server;                      // "https://10.0.0.1:6443"
-    std::optional<std::string> server_name;  // of its certificate, where that is another
+    std::optional<std::string> server_name;  // in its certificate, if not the host of `server`
 
     bool operator==(const Kubeconfig&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -156,7 +155,7 @@ struct ModulesFile {
 using Document = std::variant<KubeletService, KubeletConfiguration, Kubeconfig,
                               ContainerdConfiguration, ProxyDropIn, SysctlFile, ModulesFile>;
 
-/// Where the executor puts a document.
+/// The file of a document.
 std::string path_of(const Document& document);
 
 }  // namespace kubexm::model

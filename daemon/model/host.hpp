@@ -15,27 +15,27 @@ struct Interface {
     std::string mac;                     // empty for loopback
     std::vector<std::string> addresses;  // "10.0.0.5/24"
     bool up = false;
-    bool is_default = false;  // the IPv4 default route goes here
+    bool is_default = false;  // has the IPv4 default route
 
     bool operator==(const Interface&) const = default;
 };
 
 /// A reference to an object of the management cluster.
 struct Reference {
-    std::string namespace_;  // its namespace
+    std::string namespace_;
     std::string name;
-    std::string uid;  // empty where only a name is given
+    std::string uid;  // may be empty
 
     bool operator==(const Reference&) const = default;
 };
 
-/// What the management cluster says about this host: its ByoHost, typed.
+/// The ByoHost of this host.
 struct HostRecord {
     std::string uid;
     std::string resource_version;
     bool paused = false;
-    bool release_asked = false;  // the annotation `unregistering`
-    std::string cluster;         // the label of the cluster that wants the host
+    bool release_asked = false;  // annotation `unregistering`
+    std::string cluster;         // label of the cluster that has the host
     std::string version;         // "v1.34.1"
     std::string join_mode;       // "", "kubeadm", "tlsBootstrap"
     std::optional<Reference> machine;
@@ -43,12 +43,12 @@ struct HostRecord {
     std::vector<Pair> labels;
     std::vector<Taint> taints;
     std::vector<Condition> conditions;
-    std::string problem;  // what of this cannot be read; empty: everything can
+    std::string problem;  // a malformed field; empty: none
 
     bool operator==(const HostRecord&) const = default;
 };
 
-/// The Node of this host, as far as it is looked at.
+/// The Node of this host.
 struct NodeRecord {
     std::string uid;
     std::string machine_id;

@@ -9,7 +9,7 @@
 
 namespace kubexm::model {
 
-/// What the cluster wants of every kubelet, as far as the executor can render it.
+/// The cluster's settings for every kubelet.
 struct KubeletSettings {
     CgroupDriver cgroup_driver = CgroupDriver::systemd;
     std::vector<std::string> cluster_dns;
@@ -20,13 +20,13 @@ struct KubeletSettings {
     bool operator==(const KubeletSettings&) const = default;
 };
 
-/// Everything that makes this host a node of one cluster; no secret, only digests.
+/// The parameters that make this host a node of a cluster. Secrets only as digests.
 struct NodeJoin {
-    std::string owner;  // for whom the plan is: "machine-<uid>"
+    std::string owner;  // of the plan: "machine-<uid>"
     std::string node_name;
     std::string provider_id;
     std::string server;
-    std::optional<std::string> server_name;  // of its certificate, where that is another
+    std::optional<std::string> server_name;  // in its certificate, if not the host of `server`
     std::uint32_t minor = 0;                 // 34 for Kubernetes 1.34
     std::string ca_digest;
     std::string certificate_digest;  // of certificate and key in one PEM

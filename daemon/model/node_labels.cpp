@@ -28,9 +28,9 @@ constexpr std::array<std::string_view, 11> kKubeletLabels{
 bool may_kubelet_set_label(std::string_view key) {
     const std::size_t slash = key.find('/');
     if (slash == std::string_view::npos) return true;
-    const std::string space = "." + std::string(key.substr(0, slash));
-    if (!space.ends_with(".kubernetes.io") && !space.ends_with(".k8s.io")) return true;
-    return space.ends_with(".kubelet.kubernetes.io") || space.ends_with(".node.kubernetes.io") ||
+    const std::string domain = "." + std::string(key.substr(0, slash));
+    if (!domain.ends_with(".kubernetes.io") && !domain.ends_with(".k8s.io")) return true;
+    return domain.ends_with(".kubelet.kubernetes.io") || domain.ends_with(".node.kubernetes.io") ||
            std::ranges::find(kKubeletLabels, key) != kKubeletLabels.end();
 }
 

@@ -10,7 +10,9 @@
 #include <optional>
 #include <utility>
 
+#include "daemon/base/hex.hpp"
 #include "daemon/base/text.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/pki/openssl.hpp"
 #include "daemon/pki/pem_blocks.hpp"
 
@@ -20,17 +22,14 @@ namespace {
 
 using std::chrono::sys_seconds;
 
-/// The one value that a name has of this kind; empty, where it has none or more.
+/// The only value of this kind in a name; empty if there is none or more than one.
 std::string only_entry(const X509_NAME* name, int nid) {
     const int at = ::X509_NAME_get_index_by_NID(name, nid, -1);
     if (at < 0 || ::X509_NAME_get_index_by_NID(name, nid, at) >= 0) return "";
     const ASN1_STRING* value = ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(name, at));
     unsigned char* utf8 = nullptr;
     const int size = ::ASN1_STRING_to_UTF8(&utf8, value);
-    if (size < 0) return "";
-    std::string text(reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(size));
-    ::OPENSSL_free(utf8);
-    return text;
+    return take_bytes(utf8, size);
 }
 
 Result<std::string> text_of(const X509_NAME* name) {
@@ -43,10 +42,9 @@ Result<std::string> text_of(const X509_NAME* name) {
 }
 
 std::string serial_of(const X509* certificate) {
-    std::string bytes;
     const ASN1_INTEGER* serial = ::X509_get0_serialNumber(certificate);
-    for (int i = 0; i < serial->length; ++i) bytes += fmt::format("{:02x}", serial->data[i]);
-    return bytes;
+    return to_hex(
+        {reinterpret_cast<const char*>(serial->data), static_cast<std::size_t>(serial->length)});
 }
 
 std::optional<sys_seconds> time_of(const ASN1_TIME* time) {
@@ -58,10 +56,7 @@ std::optional<sys_seconds> time_of(const ASN1_TIME* time) {
 std::string public_key_of(const X509* certificate) {
     unsigned char* der = nullptr;
     const int size = ::i2d_X509_PUBKEY(::X509_get_X509_PUBKEY(certificate), &der);
-    if (size <= 0) return "";
-    std::string bytes(reinterpret_cast<const char*>(der), static_cast<std::size_t>(size));
-    ::OPENSSL_free(der);
-    return bytes;
+    return take_bytes(der, size);
 }
 
 bool is_for_clients(X509* certificate) {
@@ -73,19 +68,18 @@ Result<Certificate> describe(X509* certificate) {
     const X509_NAME* name = ::X509_get_subject_name(certificate);
     const auto not_before = time_of(::X509_get0_notBefore(certificate));
     const auto not_after = time_of(::X509_get0_notAfter(certificate));
-    const bool is_sound = (::X509_get_extension_flags(certificate) & EXFLAG_INVALID) == 0;
+    const bool is_valid = (::X509_get_extension_flags(certificate) & EXFLAG_INVALID) == 0;
     ::ERR_clear_error();
-    if (!not_before || !not_after || !is_sound) {
+    if (!not_before || !not_after || !is_valid) {
         return fail(Code::invalid, "certificate: expected readable times and extensions");
     }
-    auto text = text_of(name);
-    if (!text) return std::unexpected(text.error());
+    auto text = TRY(text_of(name));
     return Certificate{
         .subject = {.common_name = only_entry(name, NID_commonName),
                     .organization = only_entry(name, NID_organizationName)},
         .has_only_subject = ::X509_NAME_entry_count(name) == 2,
         .serial = serial_of(certificate),
-        .text = std::move(*text),
+        .text = std::move(text),
         .public_key = public_key_of(certificate),
         .not_before = *not_before,
         .not_after = *not_after,
@@ -95,7 +89,7 @@ Result<Certificate> describe(X509* certificate) {
     };
 }
 
-/// What is different from what we asked for; empty: nothing.
+/// The first difference from the request; empty: none.
 std::string difference(const Certificate& certificate, const Key& key, const Subject& wanted,
                        sys_seconds now) {
     if (certificate.public_key != key.public_key()) return "expected our key, found another";
@@ -104,16 +98,16 @@ std::string difference(const Certificate& certificate, const Key& key, const Sub
                            wanted.organization, certificate.text);
     }
     if (!certificate.client_auth) return "expected the extended key usage client auth, found none";
-    if (certificate.is_authority) return "expected no authority, found one";
+    if (certificate.is_authority) return "expected a leaf certificate, found a CA";
     if (certificate.has_alternative_names) return "expected no alternative names, found some";
     if (now < certificate.not_before) {
         return fmt::format(
-            "expected it to be valid now, found that it begins at {:%FT%TZ}; check "
-            "this host's clock",
+            "expected a certificate that is valid now, found notBefore {:%FT%TZ}; check this "
+            "host's clock",
             certificate.not_before);
     }
     if (now >= certificate.not_after) {
-        return fmt::format("expected it to be valid now, found that it ended at {:%FT%TZ}",
+        return fmt::format("expected a certificate that is valid now, found notAfter {:%FT%TZ}",
                            certificate.not_after);
     }
     return "";
@@ -122,9 +116,8 @@ std::string difference(const Certificate& certificate, const Key& key, const Sub
 }  // namespace
 
 Result<Certificate> read_certificate(std::string_view pem) {
-    auto certificates = read_certificates(pem);
-    if (!certificates) return std::unexpected(certificates.error());
-    return describe(certificates->front().get());
+    const auto certificates = TRY(read_certificates(pem));
+    return describe(certificates.front().get());
 }
 
 Result<> check_issued(const Certificate& certificate, const Key& key, const Subject& wanted,
@@ -136,10 +129,9 @@ Result<> check_issued(const Certificate& certificate, const Key& key, const Subj
 }
 
 Result<std::string> read_bundle(std::string_view pem) {
-    auto certificates = read_certificates(pem);
-    if (!certificates) return std::unexpected(certificates.error());
+    const auto certificates = TRY(read_certificates(pem));
     const Bio bio(::BIO_new(::BIO_s_mem()));
-    for (const X509Certificate& certificate : *certificates) {
+    for (const X509Certificate& certificate : certificates) {
         if (!bio || ::PEM_write_bio_X509(bio.get(), certificate.get()) != 1) {
             return openssl_failed("writing a CA bundle");
         }

@@ -10,16 +10,16 @@
 
 namespace kubexm::pki {
 
-/// What a certificate says of itself.
+/// The content of a certificate.
 struct Certificate {
-    Subject subject;                // empty members where it has none, or more than one
-    bool has_only_subject = false;  // nothing but one of each of these is in its subject
+    Subject subject;                // a member is empty if there is none or more than one
+    bool has_only_subject = false;  // one of each, and nothing else
     std::string serial;             // hexadecimal
-    std::string text;        // "CN=system:node:h1, O=system:nodes", the whole subject for a person
-    std::string public_key;  // SubjectPublicKeyInfo in DER
+    std::string text;               // the whole subject: "CN=system:node:h1, O=system:nodes"
+    std::string public_key;         // SubjectPublicKeyInfo in DER
     std::chrono::sys_seconds not_before;
     std::chrono::sys_seconds not_after;
-    bool client_auth = false;  // extended key usage names it
+    bool client_auth = false;  // extended key usage
     bool is_authority = false;
     bool has_alternative_names = false;
 };
@@ -27,13 +27,13 @@ struct Certificate {
 /// The first certificate of a PEM text: the leaf of a chain. Bounded; only CERTIFICATE blocks.
 Result<Certificate> read_certificate(std::string_view pem);
 
-/// Whether a certificate that was issued for us is what we asked for: our key, exactly our subject,
-/// a client's, no authority, no other names, valid now. invalid: names what is different.
+/// Checks that an issued certificate matches the request: our key, exactly our subject, for
+/// clients, no authority, no alternative names, valid now. invalid: names the difference.
 Result<> check_issued(const Certificate& certificate, const Key& key, const Subject& wanted,
                       std::chrono::sys_seconds now);
 
-/// A CA bundle: at least one certificate, nothing else, each readable. Returned normalised (one PEM
-/// block after the other, no text around). invalid: empty, garbage, a private key in it.
+/// A CA bundle of at least one certificate, normalised: PEM blocks without text around them.
+/// invalid: empty, unreadable, or with another kind of block.
 Result<std::string> read_bundle(std::string_view pem);
 
 }  // namespace kubexm::pki

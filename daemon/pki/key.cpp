@@ -14,23 +14,20 @@ namespace kubexm::pki {
 namespace {
 
 constexpr std::size_t kMaxKey = std::size_t{16} * 1024;  // one of P-256 has 240 bytes
-// A point that is not compressed, on a curve that is named: the one form that every reader takes.
+// An uncompressed point on a named curve: the form that every reader accepts.
 constexpr std::size_t kPublicKeyBytes = 91;
 
 struct CheckFree {
     void operator()(EVP_PKEY_CTX* context) const { ::EVP_PKEY_CTX_free(context); }
 };
 
-/// OpenSSL would ask the terminal.
+/// Without it OpenSSL asks on the terminal.
 int no_password(char*, int, int, void*) { return -1; }
 
 std::string public_key_of(EVP_PKEY* key) {
     unsigned char* der = nullptr;
     const int size = ::i2d_PUBKEY(key, &der);
-    if (size <= 0) return "";
-    std::string bytes(reinterpret_cast<const char*>(der), static_cast<std::size_t>(size));
-    ::OPENSSL_free(der);
-    return bytes;
+    return take_bytes(der, size);
 }
 
 bool is_p256(EVP_PKEY* key) {
@@ -40,7 +37,7 @@ bool is_p256(EVP_PKEY* key) {
            std::string_view(curve.data()) == "prime256v1";
 }
 
-/// Whether its two halves belong together, which reading does not check.
+/// Whether private and public key match; PEM_read_bio_PrivateKey does not check that.
 bool is_pair(EVP_PKEY* key) {
     const std::unique_ptr<EVP_PKEY_CTX, CheckFree> context(
         ::EVP_PKEY_CTX_new_from_pkey(nullptr, key, nullptr));
@@ -76,7 +73,7 @@ Result<Key> Key::from_pem(std::string_view pem) {
     if (!key || !is_p256(key.get()) || !is_pair(key.get())) return refused();
     std::string public_key = public_key_of(key.get());
     if (public_key.size() != kPublicKeyBytes) return refused();
-    ::ERR_clear_error();  // what the decoders tried first leaves errors also where one succeeds
+    ::ERR_clear_error();  // decoders that failed before one succeeded leave errors
     return Key(std::make_unique<Impl>(std::move(key)), std::move(public_key));
 }
 

@@ -9,7 +9,7 @@
 
 namespace kubexm::pki {
 
-/// A private key on the curve P-256. It leaves as a Secret only.
+/// A private key on the curve P-256, exported as a Secret only.
 class Key {
 public:
     static Result<Key> generate();
@@ -21,11 +21,11 @@ public:
 
     /// PKCS#8.
     Result<Secret> pem() const;
-    /// SubjectPublicKeyInfo in DER, as names and checks use it.
+    /// SubjectPublicKeyInfo in DER.
     const std::string& public_key() const { return public_key_; }
 
 private:
-    friend struct KeyAccess;  // the module's other files
+    friend struct KeyAccess;  // for the other files of the module
     struct Impl;
     explicit Key(std::unique_ptr<Impl> impl, std::string public_key);
     std::unique_ptr<Impl> impl_;

@@ -10,7 +10,7 @@
 namespace kubexm::pki {
 
 Bio reading(std::string_view text) {
-    const std::size_t size = std::min<std::size_t>(text.size(), INT_MAX);  // callers are far below
+    const std::size_t size = std::min<std::size_t>(text.size(), INT_MAX);  // callers limit it
     return Bio(::BIO_new_mem_buf(text.data(), static_cast<int>(size)));
 }
 
@@ -20,10 +20,17 @@ std::string written(BIO* bio) {
     return size > 0 ? std::string(bytes, static_cast<std::size_t>(size)) : std::string();
 }
 
+std::string take_bytes(unsigned char* bytes, int size) {
+    if (size <= 0) return "";
+    std::string copy(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+    ::OPENSSL_free(bytes);
+    return copy;
+}
+
 std::unexpected<Error> openssl_failed(std::string_view doing) {
     const char* reason = ::ERR_reason_error_string(::ERR_peek_last_error());
-    auto failed = fail(Code::internal, fmt::format("{}: OpenSSL says {}", doing,
-                                                   reason != nullptr ? reason : "nothing"));
+    auto failed = fail(Code::internal, fmt::format("{}: OpenSSL: {}", doing,
+                                                   reason != nullptr ? reason : "no reason"));
     ::ERR_clear_error();
     return failed;
 }

@@ -11,7 +11,7 @@
 #include "daemon/base/error.hpp"
 #include "daemon/pki/key.hpp"
 
-// OpenSSL's objects with owners. Private to the module.
+// Owners of OpenSSL's objects. Private to the module.
 
 namespace kubexm::pki {
 
@@ -24,13 +24,15 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, Release<::EVP_PKEY_free>>;
 using X509Certificate = std::unique_ptr<X509, Release<::X509_free>>;
 using X509Request = std::unique_ptr<X509_REQ, Release<::X509_REQ_free>>;
 
-/// Reads a text that outlives it, without a copy.
+/// A BIO that reads `text`, which must outlive it.
 Bio reading(std::string_view text);
-/// Everything that was written to a BIO in memory.
+/// The content of a memory BIO.
 std::string written(BIO* bio);
+/// Copies and frees bytes that OpenSSL allocated; empty if `size` is not positive.
+std::string take_bytes(unsigned char* bytes, int size);
 
-/// A call of OpenSSL failed that fails only without memory or with a broken OpenSSL. Empties its
-/// queue of errors, which belongs to the thread and would confuse the next reader.
+/// For calls that fail only without memory or with a broken OpenSSL. Clears the thread's queue of
+/// errors.
 std::unexpected<Error> openssl_failed(std::string_view doing);
 
 struct Key::Impl {

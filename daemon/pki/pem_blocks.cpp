@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/base/text.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::pki {
 
@@ -15,9 +16,9 @@ namespace {
 constexpr std::size_t kMaxPem = std::size_t{512} * 1024;
 constexpr std::size_t kMaxCertificates = 256;
 constexpr std::string_view kDashes = "-----";
-constexpr std::size_t kDashesOfABlock = 4;
+constexpr std::size_t kDashesPerBlock = 4;
 
-/// What PEM_read_bio gives: it may be a private key that does not belong here.
+/// A block of PEM_read_bio, wiped: it may be a private key by mistake.
 struct Block {
     Block() = default;
     Block(const Block&) = delete;
@@ -45,11 +46,11 @@ Result<X509Certificate> certificate_of(const Block& block, std::size_t number) {
     if (name != PEM_STRING_X509) {
         return refused(number, fmt::format("found {:.64}", printable(name)));
     }
-    if (*block.header != '\0') return refused(number, "found one with headers");
+    if (*block.header != '\0') return refused(number, "found a certificate with headers");
     const unsigned char* at = block.data;
     X509Certificate certificate(::d2i_X509(nullptr, &at, block.size));
     if (!certificate || at != block.data + block.size) {
-        return refused(number, "found one that cannot be read");
+        return refused(number, "found unreadable data");
     }
     return certificate;
 }
@@ -77,15 +78,13 @@ Result<std::vector<X509Certificate>> read_certificates(std::string_view pem) {
         if (::PEM_read_bio(bio.get(), &block.name, &block.header, &block.data, &block.size) != 1) {
             break;
         }
-        auto certificate = certificate_of(block, certificates.size() + 1);
-        if (!certificate) return std::unexpected(certificate.error());
-        certificates.push_back(std::move(*certificate));
+        auto certificate = TRY(certificate_of(block, certificates.size() + 1));
+        certificates.push_back(std::move(certificate));
     }
-    ::ERR_clear_error();  // how the end of the text looks to OpenSSL
-    // OpenSSL skips what it does not take for the beginning of a block: a damaged one must not
-    // look like a shorter bundle.
-    if (count_dashes(pem) != kDashesOfABlock * certificates.size()) {
-        return refused(certificates.size() + 1, "found one that is damaged or one too many");
+    ::ERR_clear_error();  // the end of the text is an error for OpenSSL
+    // OpenSSL skips a block with a damaged first line; the bundle must not just become shorter.
+    if (count_dashes(pem) != kDashesPerBlock * certificates.size()) {
+        return refused(certificates.size() + 1, "found a damaged block or too many blocks");
     }
     if (certificates.empty()) return refused(1, "found none");
     return certificates;

@@ -8,8 +8,8 @@
 
 namespace kubexm::pki {
 
-/// The certificates of a PEM text, at least one. Text around the blocks is skipped; a block of
-/// another kind, one that is damaged or not closed, and one with headers make the whole invalid.
+/// The certificates of a PEM text, at least one. Text around the blocks is skipped. invalid: a
+/// block of another kind, damaged, not closed, or with headers.
 Result<std::vector<X509Certificate>> read_certificates(std::string_view pem);
 
 }  // namespace kubexm::pki

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <openssl/pem.h>
 
-#include <algorithm>
 #include <array>
 #include <new>
 
 #include "daemon/base/base64.hpp"
 #include "daemon/base/digest.hpp"
+#include "daemon/base/scan.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/pki/openssl.hpp"
 
 namespace kubexm::pki {
@@ -16,19 +17,19 @@ namespace kubexm::pki {
 namespace {
 
 constexpr std::size_t kMaxName = 512;        // "system:node:" and a name of 253 characters fit
-constexpr std::size_t kHostNameDigits = 16;  // of SHA-256: nobody else's by accident
+constexpr std::size_t kHostNameDigits = 16;  // of SHA-256
 
 Result<> check_name(std::string_view what, std::string_view text) {
-    const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f; };
-    if (!text.empty() && text.size() <= kMaxName && std::ranges::all_of(text, is_plain)) return {};
+    const auto is_shown = [](char c) { return c >= 0x20 && c < 0x7f; };
+    if (text.size() <= kMaxName && made_of(text, is_shown)) return {};
     return fail(Code::invalid, fmt::format("{} of a certificate request: expected 1 to {} "
                                            "characters of printable ASCII",
                                            what, kMaxName));
 }
 
 bool add_name(X509_NAME* name, int nid, std::string_view text) {
-    // As UTF8String, whose length OpenSSL does not limit to the 64 characters that X.520 has for a
-    // common name: the names of nodes can be longer, and the API server takes them.
+    // OpenSSL does not apply X.520's limit of 64 characters for a common name to a UTF8String;
+    // node names can be longer, and the API server accepts them.
     return ::X509_NAME_add_entry_by_NID(name, nid, V_ASN1_UTF8STRING,
                                         reinterpret_cast<const unsigned char*>(text.data()),
                                         static_cast<int>(text.size()), -1, 0) == 1;
@@ -46,7 +47,7 @@ bool fill(X509_REQ* request, EVP_PKEY* key, const Subject& subject) {
 std::string sha512_256(std::string_view bytes) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
     std::size_t size = 0;
-    // Fails only as sha256() does: without memory, or where OpenSSL is broken.
+    // Fails only without memory or with a broken OpenSSL, as sha256().
     if (::EVP_Q_digest(nullptr, "SHA512-256", nullptr, bytes.data(), bytes.size(), hash.data(),
                        &size) != 1) {
         throw std::bad_alloc();
@@ -57,12 +58,8 @@ std::string sha512_256(std::string_view bytes) {
 }  // namespace
 
 Result<std::string> make_request(const Key& key, const Subject& subject) {
-    if (auto checked = check_name("common name", subject.common_name); !checked) {
-        return std::unexpected(checked.error());
-    }
-    if (auto checked = check_name("organization", subject.organization); !checked) {
-        return std::unexpected(checked.error());
-    }
+    TRY(check_name("common name", subject.common_name));
+    TRY(check_name("organization", subject.organization));
     const X509Request request(::X509_REQ_new());
     const Bio bio(::BIO_new(::BIO_s_mem()));
     if (!request || !bio || !fill(request.get(), KeyAccess::of(key), subject) ||

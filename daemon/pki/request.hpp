@@ -19,13 +19,13 @@ struct Subject {
 /// A PKCS#10 request in PEM, signed with the key, without subject alternative names.
 Result<std::string> make_request(const Key& key, const Subject& subject);
 
-/// The name under which a kubelet asks for its first certificate: the same key, subject and usages
-/// always give the same name, so that asking again finds the first request.
+/// The name of a kubelet's first request, as kubelet computes it: the same key, subject and usages
+/// give the same name, so a retry finds the earlier request.
 std::string node_request_name(const Key& key, const Subject& subject,
                               const std::vector<std::string>& usages);
 
-/// "byoh-csr-h1-<16 hexadecimal digits of the key>": what the provider's approver looks for, and
-/// nobody else's by accident.
+/// "byoh-csr-h1-<16 hexadecimal digits of the key>": the provider's approver expects the prefix,
+/// the digits make it unique.
 std::string host_request_name(const Key& key, std::string_view host);
 
 }  // namespace kubexm::pki

@@ -19,9 +19,9 @@ constexpr const char* kCa = "/etc/kubernetes/pki/ca.crt";
 constexpr FileAccess kOnlyRoot{.mode = Mode{0700}};
 constexpr FileAccess kForAll{.mode = Mode{0755}};
 
-/// The trees that kubelet, containerd and the pod network make. Of containerd's only what it has
-/// for Kubernetes: others may run containers there too.
-constexpr std::array kMadeByOthers{
+/// Trees that kubelet, containerd and the pod network create. Of containerd only those of the
+/// namespace k8s.io: it may run other containers, too.
+constexpr std::array kCreatedAtRunTime{
     "/run/containerd/io.containerd.grpc.v1.cri/containers",
     "/run/containerd/io.containerd.grpc.v1.cri/sandboxes",
     "/run/containerd/io.containerd.runtime.v2.task/k8s.io",
@@ -41,7 +41,7 @@ constexpr std::array kMadeByOthers{
     "/var/lib/kubelet/pki",
 };
 
-/// What they are in, and may come to share with others.
+/// Their parents, which containerd may share with other clients.
 constexpr std::array kShared{
     "/run/containerd/io.containerd.grpc.v1.cri",
     "/run/containerd/runc",
@@ -49,8 +49,8 @@ constexpr std::array kShared{
     "/var/lib/containerd/io.containerd.grpc.v1.cri",
 };
 
-/// The kernel parameters that kubelet sets behind everybody's back.
-void set_sysctls(std::vector<Step>& steps) {
+/// The kernel parameters that kubelet would set itself, without undo.
+void add_sysctls(std::vector<Step>& steps) {
     for (const auto& [key, value] :
          {Pair{"net.ipv4.ip_forward", "1"}, Pair{"vm.overcommit_memory", "1"},
           Pair{"vm.panic_on_oom", "0"}, Pair{"kernel.panic", "10"},
@@ -60,17 +60,17 @@ void set_sysctls(std::vector<Step>& steps) {
     }
 }
 
-/// After the directories and before what is put into them: undo goes the other way, and a directory
-/// is given back when what kubelet made in it is gone.
-void claim(std::vector<Step>& steps) {
+/// Between the directories and the files in them: undo runs in reverse order and restores a
+/// directory after the files that kubelet created in it are gone.
+void add_claims(std::vector<Step>& steps) {
     for (const ByProduct kind : {ByProduct::cgroups, ByProduct::links, ByProduct::chains}) {
         steps.emplace_back(SideEffects{kind});
     }
     for (const char* path : kShared) steps.emplace_back(Claim{path, /*if_empty=*/true});
-    for (const char* path : kMadeByOthers) steps.emplace_back(Claim{path, std::nullopt});
+    for (const char* path : kCreatedAtRunTime) steps.emplace_back(Claim{path, std::nullopt});
 }
 
-void make_directories(std::vector<Step>& steps) {
+void add_directories(std::vector<Step>& steps) {
     steps.emplace_back(Directory{"/etc/kubernetes", kForAll});
     steps.emplace_back(Directory{"/etc/kubernetes/manifests", kOnlyRoot});
     steps.emplace_back(Directory{"/etc/kubernetes/pki", kForAll});
@@ -78,8 +78,8 @@ void make_directories(std::vector<Step>& steps) {
     steps.emplace_back(Directory{kPki, kOnlyRoot});
 }
 
-/// The link has the name that kubelet itself gives it, so that rotation can be handed back to it.
-void put_credentials(std::vector<Step>& steps, const NodeJoin& join) {
+/// The link has kubelet's own name, so that kubelet could take over rotation.
+void add_credentials(std::vector<Step>& steps, const NodeJoin& join) {
     const std::string file = certificate_file(join);
     steps.emplace_back(DataFile{kCa, DataKind::ca_bundle, join.ca_digest, {}});
     steps.emplace_back(
@@ -88,20 +88,20 @@ void put_credentials(std::vector<Step>& steps, const NodeJoin& join) {
 }
 
 std::vector<Pair> labels_for_kubelet(const std::vector<Pair>& labels) {
-    std::vector<Pair> kept;
+    std::vector<Pair> permitted;
     for (const Pair& label : labels) {
-        if (may_kubelet_set_label(label.key)) kept.push_back(label);
+        if (may_kubelet_set_label(label.key)) permitted.push_back(label);
     }
-    return kept;
+    return permitted;
 }
 
-/// What kubelet is started with; it is restarted when one of these changes.
+/// kubelet is restarted when one of these files changes.
 std::vector<Step> kubelet_files(const NodeJoin& join) {
-    const KubeletSettings& wishes = join.kubelet;
+    const KubeletSettings& settings = join.kubelet;
     return {
-        RenderedFile{KubeletConfiguration{join.minor, wishes.cgroup_driver, wishes.cluster_dns,
-                                          wishes.cluster_domain, wishes.fail_swap_on,
-                                          /*fail_cgroup_v1=*/false, wishes.max_pods}},
+        RenderedFile{KubeletConfiguration{join.minor, settings.cgroup_driver, settings.cluster_dns,
+                                          settings.cluster_domain, settings.fail_swap_on,
+                                          /*fail_cgroup_v1=*/false, settings.max_pods}},
         RenderedFile{Kubeconfig{KubeconfigUser::kubelet, join.server, join.server_name}},
         RenderedFile{KubeletService{join.node_name, /*node_ip=*/"", join.provider_id,
                                     labels_for_kubelet(join.labels), join.taints}},
@@ -114,7 +114,7 @@ std::string digest_of(const std::vector<Step>& steps) {
     return sha256(text);
 }
 
-void run_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
+void add_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
     std::vector<Step> files = kubelet_files(join);
     const std::string key = digest_of(files);
     steps.insert(steps.end(), files.begin(), files.end());
@@ -131,11 +131,11 @@ std::string certificate_file(const NodeJoin& join) {
 
 Plan make_join(const NodeJoin& join, std::string id) {
     Plan plan{std::move(id), join.owner, {}};
-    set_sysctls(plan.steps);
-    make_directories(plan.steps);
-    claim(plan.steps);
-    put_credentials(plan.steps, join);
-    run_kubelet(plan.steps, join);
+    add_sysctls(plan.steps);
+    add_directories(plan.steps);
+    add_claims(plan.steps);
+    add_credentials(plan.steps, join);
+    add_kubelet(plan.steps, join);
     return plan;
 }
 

@@ -7,11 +7,11 @@
 
 namespace kubexm::plan {
 
-/// The steps that make a host with containerd and a kubelet binary a node: what a kubelet needs,
-/// and a claim for everything it will make by itself, so that undo finds it. Pure.
+/// The steps that make a host with containerd and a kubelet binary a node, with a claim for every
+/// tree that kubelet will create, so that undo removes it. Pure.
 model::Plan make_join(const model::NodeJoin& join, std::string id);
 
-/// Where the node's certificate and key go; kubelet-client-current.pem links there.
+/// The file with the node's certificate and key; kubelet-client-current.pem links to it.
 std::string certificate_file(const model::NodeJoin& join);
 
 }  // namespace kubexm::plan

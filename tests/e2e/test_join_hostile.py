@@ -48,10 +48,10 @@ SECRETS = {
     "is a list": (lambda _: {"bootstrap-kubeconfig": "[1, 2]"}, ["data.bootstrap-kubeconfig", "expected a mapping"]),
     "lacks the CA of another server": (
         lambda cluster: {"bootstrap-kubeconfig": changed(cluster, ELSEWHERE, authority="")},
-        ["neither data.ca.crt nor certificate-authority-data", ELSEWHERE, "put the CA"]),
+        ["data.ca.crt: expected the CA", "certificate-authority-data", ELSEWHERE]),
     "has a wrong CA": (
         lambda cluster: bootstrap_data(cluster, **{"ca.crt": another_authority()}),
-        ["6443", "unable to get local issuer certificate", "Is the CA"]),
+        ["6443", "unable to get local issuer certificate", "check that the CA"]),
     "has a CA that is none": (
         lambda cluster: bootstrap_data(cluster, **{"ca.crt": "garbage"}),
         ["CA in secret by-hand", "expected a certificate, found none"]),
@@ -158,7 +158,7 @@ def test_what_is_only_odd_is_done_as_far_as_possible(place):
     assert labels["site"] == "a"
     assert not {"node-role.kubernetes.io/worker", "kubernetes.io/odd"} & labels.keys()
     assert side.cluster.get("node", host.node.name)["status"]["capacity"]["pods"] == "42"
-    assert "magicField is not taken over" in host.node.journal("--unit=kubexmd")
+    assert "magicField is ignored" in host.node.journal("--unit=kubexmd")
     withdraw(side, host)
 
 

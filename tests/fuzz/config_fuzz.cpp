@@ -13,9 +13,9 @@ namespace {
 
 using namespace kubexm::config;
 
-/// Whether the text was taken. A refusal says why, in lines that a terminal can be shown.
+/// Whether the text is accepted. A refusal has a printable reason.
 template <typename T>
-bool takes(std::string_view text, T& config) {
+bool accepts(std::string_view text, T& config) {
     Problems problems;
     problems.begin_file("fuzz.yaml");
     apply(text, config, problems);
@@ -29,19 +29,19 @@ bool takes(std::string_view text, T& config) {
 
 }  // namespace
 
-// Whatever the bytes are: an answer; what was taken reads the same when it is written out again;
-// and no text allows a denied kernel parameter.
+// An accepted configuration reads back the same from effective(), and no text allows a denied
+// kernel parameter.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     Config config;
-    if (takes(text, config)) {
+    if (accepts(text, config)) {
         Config again;
-        if (!takes(effective(config), again)) __builtin_trap();
+        if (!accepts(effective(config), again)) __builtin_trap();
         again.origins = config.origins;
         if (again != config) __builtin_trap();
     }
     ExecutorConfig executor;
-    if (takes(text, executor) &&
+    if (accepts(text, executor) &&
         std::ranges::any_of(executor.allow.sysctls, kubexm::model::is_denied_sysctl)) {
         __builtin_trap();
     }

@@ -10,8 +10,8 @@ namespace {
 
 bool is_control(char c) { return c >= 0 && c < 0x20; }
 
-/// What a request would need; nothing in it may end a line of HTTP.
-bool is_usable(const kubexm::kube::Access& access) {
+/// Complete, and unable to end a line of HTTP.
+bool is_usable(const kubexm::kube::ClusterCredentials& access) {
     return access.server.starts_with("https://") &&
            std::ranges::none_of(access.server, is_control) &&
            access.certificate.empty() == access.key.empty() &&
@@ -20,7 +20,7 @@ bool is_usable(const kubexm::kube::Access& access) {
 
 }  // namespace
 
-// Whatever the bytes are: an access that can be used, or a reason on one line.
+// The result is usable credentials, or a reason on one line.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const auto access = kubexm::kube::access_from_kubeconfig(text);

@@ -18,7 +18,7 @@ using kubexm::executor::Rendered;
 using kubexm::model::Document;
 using nlohmann::json;
 
-/// What another syntax would make something of, or whatever the fuzzer thinks of.
+/// Special characters of some syntax, or bytes of the fuzzer.
 std::string hostile_text(FuzzedDataProvider& bytes) {
     constexpr std::size_t kMaxText = 300;
     const char* const known[] = {"\n", "\r\n", "\\\n", "\"", "'",  "\\",     "%n",
@@ -37,7 +37,7 @@ void change_scalar(json& value, FuzzedDataProvider& bytes) {
     text.resize(bytes.ConsumeIntegralInRange<std::size_t>(0, text.size()));
 }
 
-/// Changes some texts and numbers of a document, and how long its lists are.
+/// Changes some texts and numbers of a document, and the length of its lists.
 void change(json& value, FuzzedDataProvider& bytes) {
     constexpr std::size_t kMaxElements = 3;
     if (!value.is_structured()) return change_scalar(value, bytes);
@@ -51,7 +51,7 @@ void change(json& value, FuzzedDataProvider& bytes) {
     }
 }
 
-/// Lines that a document has for each element of its lists and for each optional field.
+/// Lines for the elements of lists and for optional fields.
 std::size_t own_lines(const Document& document) {
     using namespace kubexm::model;
     return std::visit(kubexm::overloaded{
@@ -73,8 +73,7 @@ bool is_printable(char c) { return c == '\n' || (c >= ' ' && c <= '~'); }
 
 }  // namespace
 
-// Whatever the parameters are: a refusal, or the lines of the template and nothing beyond
-// printable ASCII.
+// The result is a refusal, or exactly the lines of the template in printable ASCII.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto all = kubexm::executor::examples();
     FuzzedDataProvider bytes(data, size);

@@ -3,7 +3,7 @@
 
 #include "daemon/executor/wire/messages.hpp"
 
-// What is understood can be said again, and is understood the same way.
+// An accepted message packs and unpacks to the same bytes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view frame(reinterpret_cast<const char*>(data), size);
     if (auto request = kubexm::wire::unpack_request(frame)) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/validation.hpp"
 
@@ -22,10 +23,10 @@ Result<> validate(const ContainerdConfiguration& configuration) {
     return validation.outcome();
 }
 
-/// Where registries are described, one directory each: data files, not part of this file.
+/// One directory per registry, written as data files.
 toml::table registry() { return toml::table{{"config_path", "/etc/containerd/certs.d"}}; }
 
-/// runtime_type is containerd's default, but a runtime that is mentioned is described anew.
+/// runtime_type is containerd's default, but naming a runtime drops its defaults.
 toml::table runtimes(model::CgroupDriver driver) {
     const bool systemd = driver == model::CgroupDriver::systemd;
     return toml::table{
@@ -53,7 +54,7 @@ toml::table plugins_of_2(const ContainerdConfiguration& configuration) {
 }  // namespace
 
 Result<std::string> content_of(const ContainerdConfiguration& configuration) {
-    if (auto valid = validate(configuration); !valid) return std::unexpected(valid.error());
+    TRY(validate(configuration));
     const toml::table document{
         {"version", configuration.version},
         {"plugins",

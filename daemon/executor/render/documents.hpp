@@ -8,7 +8,7 @@
 
 namespace kubexm::executor {
 
-// The text of each kind of document, or which parameter is wrong.
+// The text of each kind of document. invalid: names the parameter.
 Result<std::string> content_of(const model::KubeletService& service);
 Result<std::string> content_of(const model::KubeletConfiguration& configuration);
 Result<std::string> content_of(const model::Kubeconfig& kubeconfig);
@@ -17,10 +17,10 @@ Result<std::string> content_of(const model::ProxyDropIn& drop_in);
 Result<std::string> content_of(const model::SysctlFile& file);
 Result<std::string> content_of(const model::ModulesFile& file);
 
-/// Opens every file without a template of its own.
-inline constexpr std::string_view kNotice = "Written by kubexm; changes made here are put back.";
+/// The first line of a file without a template.
+inline constexpr std::string_view kNotice = "Written by kubexm; manual changes are overwritten.";
 
-// Where certificates are, for every document that names one. kubexmd renews them in place.
+// kubexmd renews certificates in place.
 inline constexpr const char* kClusterCa = "/etc/kubernetes/pki/ca.crt";
 
 }  // namespace kubexm::executor

@@ -2,6 +2,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/validation.hpp"
 
@@ -9,7 +10,7 @@ namespace kubexm::executor {
 
 namespace {
 
-// The names that kubelet itself gives in a file it writes.
+// As in a kubeconfig that kubelet writes.
 constexpr const char* kCluster = "default-cluster";
 constexpr const char* kUser = "default-auth";
 constexpr const char* kContext = "default-context";
@@ -64,7 +65,7 @@ Result<std::string> content_of(const model::Kubeconfig& kubeconfig) {
     if (kubeconfig.server_name) {
         validation.text("server_name", *kubeconfig.server_name, kDnsName);
     }
-    if (!validation.outcome()) return std::unexpected(validation.outcome().error());
+    TRY(validation.outcome());
     YAML::Emitter out;
     out << YAML::BeginMap;
     out << "apiVersion" << "v1";

@@ -2,6 +2,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/validation.hpp"
 #include "daemon/model/names.hpp"
@@ -15,18 +16,18 @@ using model::KubeletConfiguration;
 constexpr std::uint32_t kOldestMinor = 29;
 constexpr std::uint32_t kNewestMinor = 36;
 constexpr std::uint32_t kFailCgroupV1Since = 31;
-constexpr std::size_t kMaxDnsServers = 3;  // kubelet gives a pod no more
-constexpr std::uint32_t kMaxPods = 65534;  // the addresses of a /16, a node's largest pod network
+constexpr std::size_t kMaxDnsServers = 3;  // kubelet's limit for a pod
+constexpr std::uint32_t kMaxPods = 65534;  // addresses of a /16, the largest pod network of a node
 
 Result<> validate(const KubeletConfiguration& configuration) {
     Validation validation;
     const std::uint32_t minor = configuration.minor;
     validation.that(minor >= kOldestMinor && minor <= kNewestMinor, "minor",
-                    fmt::format("{} to {}, not {}: the fields of other versions are not known",
+                    fmt::format("{} to {}, not {}: fields of other versions are unknown",
                                 kOldestMinor, kNewestMinor, minor));
-    validation.that(
-        minor >= kFailCgroupV1Since || !configuration.fail_cgroup_v1, "fail_cgroup_v1",
-        fmt::format("false: 1.{} cannot, 1.{} is the first", minor, kFailCgroupV1Since));
+    validation.that(minor >= kFailCgroupV1Since || !configuration.fail_cgroup_v1, "fail_cgroup_v1",
+                    fmt::format("false: 1.{} does not support it, 1.{} is the first", minor,
+                                kFailCgroupV1Since));
     const auto& dns = configuration.cluster_dns;
     validation.that(!dns.empty() && dns.size() <= kMaxDnsServers, "cluster_dns",
                     fmt::format("1 to {} addresses, not {}", kMaxDnsServers, dns.size()));
@@ -39,8 +40,8 @@ Result<> validate(const KubeletConfiguration& configuration) {
     return validation.outcome();
 }
 
-/// Who may talk to kubelet: whom the cluster's CA or its API server vouches for.
-void emit_access(YAML::Emitter& out) {
+/// Clients authenticate with the cluster's CA or the API server.
+void emit_authentication(YAML::Emitter& out) {
     out << "authentication" << YAML::BeginMap;
     out << "anonymous" << YAML::BeginMap << "enabled" << false << YAML::EndMap;
     out << "webhook" << YAML::BeginMap << "enabled" << true << YAML::EndMap;
@@ -49,7 +50,7 @@ void emit_access(YAML::Emitter& out) {
     out << "authorization" << YAML::BeginMap << "mode" << "Webhook" << YAML::EndMap;
 }
 
-/// Texts of the plan are quoted: a domain called "1e3" or "true" stays a text.
+/// Texts of the plan are quoted, so that a domain "1e3" or "true" stays a text.
 void emit_cluster(YAML::Emitter& out, const KubeletConfiguration& configuration) {
     out << "cgroupDriver" << std::string(name_of(configuration.cgroup_driver));
     out << "clusterDNS" << YAML::BeginSeq;
@@ -64,8 +65,8 @@ void emit_cluster(YAML::Emitter& out, const KubeletConfiguration& configuration)
     out << "maxPods" << configuration.max_pods;
 }
 
-/// kubexmd renews the certificates that kubelet.conf names. Without tlsCertFile kubelet serves
-/// with a certificate it signs itself: one that is named but missing would keep it from starting.
+/// kubexmd renews the certificates of kubelet.conf. Without tlsCertFile kubelet signs its serving
+/// certificate itself; with a missing one it would not start.
 void emit_certificates(YAML::Emitter& out) {
     out << "rotateCertificates" << false;
     out << "serverTLSBootstrap" << false;
@@ -74,12 +75,12 @@ void emit_certificates(YAML::Emitter& out) {
 }  // namespace
 
 Result<std::string> content_of(const KubeletConfiguration& configuration) {
-    if (auto valid = validate(configuration); !valid) return std::unexpected(valid.error());
+    TRY(validate(configuration));
     YAML::Emitter out;
     out << YAML::BeginMap;
     out << "apiVersion" << "kubelet.config.k8s.io/v1beta1";
     out << "kind" << "KubeletConfiguration";
-    emit_access(out);
+    emit_authentication(out);
     emit_cluster(out, configuration);
     emit_certificates(out);
     out << "staticPodPath" << "/etc/kubernetes/manifests";

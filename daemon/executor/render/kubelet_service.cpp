@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/templates.hpp"
 #include "daemon/executor/render/unit_text.hpp"
@@ -22,7 +23,7 @@ void validate_labels(Validation& validation, const std::vector<model::Pair>& lab
         validation.text(place + ".value", value, kLabelValue);
         if (validation.outcome()) {
             validation.that(model::may_kubelet_set_label(key), place + ".key",
-                            fmt::format("a label that kubelet may set, not {}", key));
+                            fmt::format("a label that kubelet may set, found {}", key));
         }
         keys.push_back(key);
     }
@@ -69,8 +70,8 @@ std::string taints_text(const std::vector<model::Taint>& taints) {
     return fmt::format("{}", fmt::join(texts, ","));
 }
 
-/// Flags, although the configuration file knows some of them too: they say who this node is, the
-/// file how any node of the cluster runs. Every kubelet from 1.29 to 1.36 takes them.
+/// Flags identify this node; the configuration file has the settings of all nodes. Every kubelet
+/// from 1.29 to 1.36 accepts them.
 std::string node_flags(const KubeletService& service) {
     std::vector<std::string> words;
     const auto add = [&words](std::string_view flag, const std::string& value) {
@@ -87,7 +88,7 @@ std::string node_flags(const KubeletService& service) {
 }  // namespace
 
 Result<std::string> content_of(const KubeletService& service) {
-    if (auto valid = validate(service); !valid) return std::unexpected(valid.error());
+    TRY(validate(service));
     return filled(kKubeletServiceTemplate, "@NODE_FLAGS@", node_flags(service));
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/validation.hpp"
 
@@ -20,7 +21,7 @@ Result<> validate(const model::ModulesFile& file) {
 }  // namespace
 
 Result<std::string> content_of(const model::ModulesFile& file) {
-    if (auto valid = validate(file); !valid) return std::unexpected(valid.error());
+    TRY(validate(file));
     std::string text = fmt::format("# {}\n", kNotice);
     for (const std::string& name : file.modules) text += name + "\n";
     return text;

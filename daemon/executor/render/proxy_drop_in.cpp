@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/templates.hpp"
 #include "daemon/executor/render/unit_text.hpp"
@@ -37,7 +38,7 @@ std::string settings(const ProxyDropIn& drop_in) {
 }  // namespace
 
 Result<std::string> content_of(const ProxyDropIn& drop_in) {
-    if (auto valid = validate(drop_in); !valid) return std::unexpected(valid.error());
+    TRY(validate(drop_in));
     return filled(kProxyDropInTemplate, "@SETTINGS@", settings(drop_in));
 }
 

@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 
 namespace kubexm::executor {
 
 namespace {
 
-/// A kubeconfig says who we are and where our key is: for root alone.
+/// A kubeconfig names the client key: for root only.
 unsigned mode_of(const model::Document& document) {
     return std::holds_alternative<model::Kubeconfig>(document) ? 0600 : 0644;
 }
@@ -16,9 +17,8 @@ unsigned mode_of(const model::Document& document) {
 }  // namespace
 
 Result<Rendered> render(const model::Document& document) {
-    auto content = std::visit([](const auto& kind) { return content_of(kind); }, document);
-    if (!content) return std::unexpected(content.error());
-    return Rendered{model::path_of(document), std::move(*content), mode_of(document)};
+    auto content = TRY(std::visit([](const auto& kind) { return content_of(kind); }, document));
+    return Rendered{model::path_of(document), std::move(content), mode_of(document)};
 }
 
 }  // namespace kubexm::executor

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/validation.hpp"
 
@@ -24,7 +25,7 @@ Result<> validate(const model::SysctlFile& file) {
 }  // namespace
 
 Result<std::string> content_of(const model::SysctlFile& file) {
-    if (auto valid = validate(file); !valid) return std::unexpected(valid.error());
+    TRY(validate(file));
     std::string text = fmt::format("# {}\n", kNotice);
     for (const auto& [key, value] : file.values) text += fmt::format("{} = {}\n", key, value);
     return text;

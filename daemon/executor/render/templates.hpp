@@ -4,7 +4,7 @@
 
 namespace kubexm::executor {
 
-// The texts of units/templates; CMake makes their definition.
+// The files of units/templates; CMake generates the definitions.
 extern const std::string_view kKubeletServiceTemplate;  // with @NODE_FLAGS@
 extern const std::string_view kProxyDropInTemplate;     // with @SETTINGS@
 

@@ -5,14 +5,13 @@
 
 namespace kubexm::executor {
 
-// Text for systemd's unit files, quoted so that systemd reads back exactly what was meant: no
-// specifier, no variable, no escape is expanded. Lines and control characters are not representable
-// and must have been refused before.
+// Text for systemd's unit files, quoted so that systemd expands no specifier, variable or escape.
+// Line breaks and control characters must have been refused before.
 
 /// One word of a command line.
 std::string command_word(std::string_view text);
 
-/// One word of Environment=, where "$" is a character like any other.
+/// One word of Environment=, where "$" is not special.
 std::string environment_word(std::string_view text);
 
 /// A template with its placeholder filled in.

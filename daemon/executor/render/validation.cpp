@@ -8,8 +8,7 @@ namespace kubexm::executor {
 
 namespace {
 
-// The longest labels and taints, this many of them, still fit into one argument of a program
-// (128 KiB, MAX_ARG_STRLEN).
+// So many of the longest labels or taints fit into one program argument (128 KiB, MAX_ARG_STRLEN).
 constexpr std::size_t kMaxKeys = 256;
 
 }  // namespace

@@ -89,7 +89,7 @@ ALL = [
     _frame("not-utf-8", "not JSON", b'{"type":"follow","plan_id":"\xff\xfe"}'),
     _frame("two-documents", "not JSON", b'{"type":"observe"}{"type":"observe"}'),
     _frame("nested", "nested deeper than", _NESTED),
-    _frame("a-member-twice", "a member is given twice", b'{"type":"follow","plan_id":"a","plan_id":"b"}'),
+    _frame("a-member-twice", "duplicate member", b'{"type":"follow","plan_id":"a","plan_id":"b"}'),
     _frame("list", "expected an object with a type", b"[]"),
     _frame("without-type", "expected an object with a type", b'{"plan_id":"a"}'),
     _frame("unknown-verb", "is not known", {"type": "shell", "command": "id"}),
@@ -122,6 +122,6 @@ ALL = [
     _frame("content-that-cannot-be-read", "read", _ONE, _write_only),
     _last_words("bad-last-words", "not JSON", b"{"),
     _last_words("bad-last-words-after-a-hello", "not JSON", _HELLO, b"{"),
-    _last_words("bad-last-words-after-questions", "a member is given twice", _HELLO, {"type": "observe"},
+    _last_words("bad-last-words-after-questions", "duplicate member", _HELLO, {"type": "observe"},
                 {"type": "history", "limit": 200}, b'{"type":"observe","type":"observe"}'),
 ]

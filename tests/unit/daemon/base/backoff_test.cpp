@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Backoff, DoublesUpToItsLimitAndBeginsAnewAfterSuccess) {
+TEST(Backoff, DoublesUpToItsLimitAndRestartsAfterReset) {
     Backoff backoff(1s, 5s);
     for (const auto expected : {1s, 2s, 4s, 5s, 5s}) EXPECT_EQ(backoff.next(0), expected);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(backoff.next(0), 5s);

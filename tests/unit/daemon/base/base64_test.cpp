@@ -44,7 +44,7 @@ TEST(Base64, RefusesEverythingElse) {
         const auto bytes = from_base64(text);
         ASSERT_FALSE(bytes) << text;
         EXPECT_EQ(bytes.error().code, Code::invalid);
-        EXPECT_EQ(bytes.error().what, "not base64 on one line");
+        EXPECT_EQ(bytes.error().what, "expected base64 on one line");
     }
 }
 

@@ -21,23 +21,23 @@ void pass_three_times_and_another() {
     crash_point("file.write.after");
 }
 
-struct Wish {
+struct Case {
     CrashPoint point;
     bool dies = false;
 };
 
-TEST(CrashPoint, KillsAtTheAskedPassageOfTheAskedName) {
-    const Wish wishes[] = {
+TEST(CrashPoint, KillsAtTheGivenPassage) {
+    const Case cases[] = {
         {{"file.write.before", 1}, true},  {{"file.write.before", 3}, true},
         {{"file.write.before", 4}, false}, {{"file.write.after", 1}, true},
         {{"file.write", 1}, false},        {{"file.write.before", 0}, false},
     };
-    for (const auto& [point, dies] : wishes) {
+    for (const auto& [point, dies] : cases) {
         EXPECT_EQ(dies_at(point, pass_three_times_and_another), dies) << point;
     }
 }
 
-TEST(CrashPoint, NothingAfterTheAskedPassageHappens) {
+TEST(CrashPoint, EndsTheProcessAtOnce) {
     const int status = run_in_child("KUBEXM_CRASH_AT", "here:1", [] {
         crash_point("here");
         ::_exit(7);
@@ -45,13 +45,13 @@ TEST(CrashPoint, NothingAfterTheAskedPassageHappens) {
     EXPECT_TRUE(WIFSIGNALED(status)) << "exit code " << WEXITSTATUS(status);
 }
 
-TEST(CrashPoint, IgnoresAWishThatIsNotNameAndNumber) {
+TEST(CrashPoint, IgnoresAMalformedVariable) {
     for (const char* wish : {"", "here", "here:", ":1", "here:x", "here:-1"}) {
         EXPECT_EQ(run_in_child("KUBEXM_CRASH_AT", wish, [] { crash_point("here"); }), 0) << wish;
     }
 }
 
-TEST(CrashPoint, KillsSoManyPassagesOfAnyNameLater) {
+TEST(CrashPoint, KillsAGivenNumberOfPassagesLater) {
     const auto survives = [](const char* wish) {
         return run_in_child("KUBEXM_CRASH_AT", wish, pass_three_times_and_another) == 0;
     };

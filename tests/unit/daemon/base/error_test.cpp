@@ -7,7 +7,7 @@
 namespace kubexm {
 namespace {
 
-TEST(Error, SaysWhatWasBeingDoneInFrontOfWhatWentWrong) {
+TEST(Error, HasItsContextInFront) {
     auto inner = from_errno("open", "/etc/kubexm/kubexmd.yaml", EACCES);
     auto outer = during("reading the configuration", inner.error());
     EXPECT_EQ(outer.error().what,
@@ -15,7 +15,7 @@ TEST(Error, SaysWhatWasBeingDoneInFrontOfWhatWentWrong) {
     EXPECT_EQ(outer.error().code, Code::denied);
 }
 
-TEST(Error, TellsAFullDiskFromAMissingFile) {
+TEST(Error, HasACodeForEachErrno) {
     EXPECT_EQ(from_errno("write", "x", ENOSPC).error().code, Code::exhausted);
     EXPECT_EQ(from_errno("write", "x", EDQUOT).error().code, Code::exhausted);
     EXPECT_EQ(from_errno("write", "x", EFBIG).error().code, Code::exhausted);
@@ -26,7 +26,7 @@ TEST(Error, TellsAFullDiskFromAMissingFile) {
     EXPECT_EQ(from_errno("write", "x", EIO).error().code, Code::unavailable);
 }
 
-TEST(Error, TakesTheErrnoOfTheCallThatJustFailed) {
+TEST(Error, UsesTheCurrentErrno) {
     errno = ENOSPC;
     EXPECT_EQ(from_errno("write", "/var/lib/x").error().code, Code::exhausted);
 }

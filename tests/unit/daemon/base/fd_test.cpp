@@ -10,7 +10,7 @@ namespace {
 
 bool is_open(int fd) { return ::fcntl(fd, F_GETFD) != -1; }
 
-TEST(Fd, ClosesWhatItOwns) {
+TEST(Fd, ClosesItsDescriptor) {
     int number = -1;
     {
         Fd fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
@@ -20,7 +20,7 @@ TEST(Fd, ClosesWhatItOwns) {
     EXPECT_FALSE(is_open(number));
 }
 
-TEST(Fd, MovingLeavesOneOwner) {
+TEST(Fd, HasOneOwnerAfterAMove) {
     Fd first{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
     const int number = first.get();
     Fd second{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
@@ -32,7 +32,7 @@ TEST(Fd, MovingLeavesOneOwner) {
     EXPECT_FALSE(is_open(replaced));
 }
 
-TEST(Fd, ReleaseGivesTheDescriptorAway) {
+TEST(Fd, DoesNotCloseAReleasedDescriptor) {
     Fd fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
     Fd keeper{fd.release()};
     EXPECT_FALSE(fd);

@@ -30,13 +30,13 @@ TEST(Io, NamesTheFileThatIsMissing) {
     EXPECT_THAT(read_file(temp / "f", 1).error().what, HasSubstr(temp / "f"));
 }
 
-TEST(Io, DoesNotWaitForTheWriterOfAPipe) {
+TEST(Io, DoesNotBlockOnAPipe) {
     const TempDirectory temp;
     ASSERT_EQ(::mkfifo((temp / "pipe").c_str(), 0600), 0);
     EXPECT_EQ(read_file(temp / "pipe", 1).error().code, Code::invalid);
 }
 
-TEST(Io, WritesMoreThanAPipeTakesAtOnce) {
+TEST(Io, WritesMoreThanAPipeHolds) {
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe(ends.data()), 0);
     const std::string bytes(1'000'000, 'y');

@@ -38,7 +38,7 @@ std::string read_to_end(int fd) {
     return text;
 }
 
-/// What a process writes to its standard error while it does `work`.
+/// The standard error of a process that runs `work`.
 template <typename Work>
 std::string stderr_of(Work work) {
     Pipe pipe;
@@ -56,7 +56,7 @@ std::string stderr_of(Work work) {
     return text;
 }
 
-TEST(Log, IsOneReadableLineWhereThereIsNoJournal) {
+TEST(Log, IsOneLineWithoutTheJournal) {
     const std::string text = stderr_of([] {
         warning("cannot read os-release, ignoring", {{"CODE", "not_found"}, {"FILE", "/etc/a b"}});
         info("plan accepted");
@@ -66,7 +66,7 @@ TEST(Log, IsOneReadableLineWhereThereIsNoJournal) {
               "info plan accepted\n");
 }
 
-TEST(Log, NobodyWritesALineOfTheirOwnIntoIt) {
+TEST(Log, EscapesLineBreaks) {
     const std::string text = stderr_of([] {
         error("bad name: x\nerror all is lost",
               {{"UNIT", "a\x1b[2J"}, {"STEP", "b CODE=\"denied\""}});
@@ -76,7 +76,7 @@ TEST(Log, NobodyWritesALineOfTheirOwnIntoIt) {
               " STEP=\"b CODE=\\\"denied\\\"\"\n");
 }
 
-TEST(Log, DropsWhatIsBelowTheLevel) {
+TEST(Log, DropsEntriesBelowTheLevel) {
     const std::string text = stderr_of([] {
         debug("one");
         set_level(Level::debug);
@@ -88,14 +88,14 @@ TEST(Log, DropsWhatIsBelowTheLevel) {
     EXPECT_EQ(text, "debug two\nwarning four\n");
 }
 
-TEST(Log, GivesTheJournalItsFieldsWithTheirBytes) {
+TEST(Log, SendsFieldsUnchangedToTheJournal) {
     const std::array<Field, 2> fields{{{"PLAN", "p1"}, {"DETAIL", "two\nlines = \x1b"}}};
     EXPECT_THAT(journal_form({Level::notice, "plan\naccepted", fields}, "kubexmd"),
                 ElementsAre("MESSAGE=plan\naccepted", "PRIORITY=5", "SYSLOG_IDENTIFIER=kubexmd",
                             "PLAN=p1", "DETAIL=two\nlines = \x1b"));
 }
 
-TEST(Log, KnowsTheStreamThatSystemdAnnounced) {
+TEST(Log, DetectsTheJournalStream) {
     const Pipe pipe;
     struct stat status{};
     ASSERT_EQ(::fstat(pipe.write_end.get(), &status), 0);
@@ -106,7 +106,7 @@ TEST(Log, KnowsTheStreamThatSystemdAnnounced) {
     EXPECT_FALSE(is_journal_stream(-1, announced));
 }
 
-TEST(Log, KnowsWhichFieldNamesTheJournalTakes) {
+TEST(Log, ChecksFieldNames) {
     EXPECT_TRUE(is_field_name("MESSAGE_ID"));
     EXPECT_TRUE(is_field_name("A1" + std::string(62, 'Z')));
     for (const std::string name : {"", "_PID", "1A", "plan", "A B", "A=", "A-B"}) {
@@ -115,7 +115,7 @@ TEST(Log, KnowsWhichFieldNamesTheJournalTakes) {
     EXPECT_FALSE(is_field_name(std::string(65, 'A')));
 }
 
-TEST(Log, AFieldNameTheJournalWouldDropIsOurMistake) {
+TEST(Log, AssertsValidFieldNames) {
     EXPECT_DEBUG_DEATH(error("x", {{"not a name", ""}}), "have_valid_names");
 }
 

@@ -42,7 +42,7 @@ TEST(DaemonOptions, AreReadInAnyOrder) {
     EXPECT_TRUE(options->check_config);
 }
 
-TEST(DaemonOptions, NameTheWordThatIsNotKnown) {
+TEST(DaemonOptions, NameTheUnknownWord) {
     EXPECT_THAT(read({"--confg", "/x"}).error().what, testing::HasSubstr("--confg"));
     EXPECT_THAT(read({"--config"}).error().what, testing::HasSubstr("--config"));
 }

@@ -15,7 +15,7 @@ class ProcessLockTest : public testing::Test {
 protected:
     Result<ProcessLock> take() const { return ProcessLock::take(directory_, "lock"); }
 
-    /// The outcome in another process: 0 where it is as expected.
+    /// The exit code of a check in another process; 0: as expected.
     int in_another_process(const std::function<bool(const Result<ProcessLock>&)>& expected) const {
         const pid_t child = ::fork();
         if (child == 0) ::_exit(expected(take()) ? 0 : 1);

@@ -17,12 +17,12 @@ TEST(Secret, PrintsAsStars) {
     EXPECT_EQ(out.str(), "***");
 }
 
-TEST(Secret, WipesTheStringItCameIn) {
+TEST(Secret, WipesItsSourceString) {
     std::string source(kShort);
     const char* bytes = source.data();
     Secret secret(std::move(source));
     EXPECT_EQ(secret.reveal(), kShort);
-    // The short string's bytes stayed where they were: nothing of them may be left there.
+    // The buffer of a short string is inside the object.
     EXPECT_EQ(std::string_view(bytes, kShort.size()).find_first_not_of('\0'),
               std::string_view::npos);
 }
@@ -42,7 +42,7 @@ TEST(Secret, AssignmentReplacesTheBytes) {
     EXPECT_EQ(secret.reveal(), kShort);
 }
 
-TEST(Wipe, ReachesWhatAShrunkStringLeftBehind) {
+TEST(Wipe, ReachesTheWholeCapacity) {
     std::string bytes(kLong);
     const char* begin = bytes.data();
     const std::size_t size = bytes.size();

@@ -14,7 +14,7 @@ struct Shown {
 
 class Printable : public testing::TestWithParam<Shown> {};
 
-TEST_P(Printable, ShowsWhatATerminalWouldObey) {
+TEST_P(Printable, EscapesControlCharacters) {
     EXPECT_EQ(printable(GetParam().text), GetParam().as);
 }
 
@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Shown{"\xf4\x90\x80\x80|", "\\xf4\\x90\\x80\\x80|"}  // beyond Unicode
                     ));
 
-TEST(FirstCharacter, TellsItsCodeAndLength) {
+TEST(FirstCharacter, HasItsCodeAndLength) {
     EXPECT_EQ(first_character("a"), (Character{U'a', 1}));
     EXPECT_EQ(first_character("\U0001F600!"), (Character{U'\U0001F600', 4}));
 }

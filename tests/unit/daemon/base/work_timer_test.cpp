@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(WorkTimer, AtRestIsAliveHoweverLong) {
+TEST(WorkTimer, WithoutWorkIsAlwaysAlive) {
     WorkTimer pulse;
     EXPECT_TRUE(pulse.alive(0s));
     pulse.beat();
@@ -15,7 +15,7 @@ TEST(WorkTimer, AtRestIsAliveHoweverLong) {
     EXPECT_TRUE(pulse.alive(0s));
 }
 
-TEST(WorkTimer, AtWorkIsAliveForAsLongAsItMayTake) {
+TEST(WorkTimer, WithWorkIsAliveUpToTheLimit) {
     WorkTimer pulse;
     pulse.beat();
     EXPECT_TRUE(pulse.alive(1h));

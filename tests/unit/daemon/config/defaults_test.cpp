@@ -12,9 +12,8 @@
 namespace kubexm::config {
 namespace {
 
-/// The file with every setting in force: a line "# words" explains and goes, of any other
-/// "#setting" the # goes.
-std::string with_settings_in_force(const std::string& name) {
+/// The file with every setting uncommented: drops comments ("# words"), and the # of "#setting".
+std::string uncommented(const std::string& name) {
     std::ifstream file(KUBEXM_ETC "/" + name);
     EXPECT_TRUE(file) << name;
     std::string text;
@@ -56,7 +55,7 @@ void expect_same_as_built_in(const std::string& name) {
     T config;
     Problems problems;
     problems.begin_file(name);
-    const std::string text = with_settings_in_force(name);
+    const std::string text = uncommented(name);
     apply(text, config, problems);
     ASSERT_TRUE(problems.empty()) << problems.error().error().what << "\n" << text;
     std::set<std::string> shown;

@@ -7,7 +7,7 @@
 namespace kubexm::config {
 namespace {
 
-TEST(Effective, ShowsEveryValueAndWhereItIsFrom) {
+TEST(Effective, ShowsEveryValueAndItsFile) {
     EXPECT_EQ(effective(Config{}),
               "log:\n"
               "  level: info\n"
@@ -47,7 +47,7 @@ TEST(Effective, ShowsEveryValueAndWhereItIsFrom) {
 TEST(Effective, CanBeReadAgain) {
     Config config;
     config.log.level = log::Level::warning;
-    config.state = "/a \"b\" \\ 'c'/节点";
+    config.state = "/a \"b\" : 'c'/节点";
     config.origins = {{"state", "/etc/kubexm/\nlog: {level: debug}"}};
     const Scratch scratch;
     const std::string text = effective(config);

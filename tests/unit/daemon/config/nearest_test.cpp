@@ -7,7 +7,7 @@
 namespace kubexm::config {
 namespace {
 
-TEST(Nearest, FindsTheKeyThatWasMeant) {
+TEST(Nearest, FindsTheMostSimilarKey) {
     constexpr std::array<std::string_view, 4> keys{"log", "executor", "state", "directories"};
     EXPECT_EQ(nearest("lgo", keys), "log");
     EXPECT_EQ(nearest("exector", keys), "executor");

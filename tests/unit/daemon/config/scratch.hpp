@@ -10,7 +10,7 @@
 
 namespace kubexm::config {
 
-/// A directory for the files of one test, gone with it.
+/// A temporary directory for the files of a test.
 class Scratch {
 public:
     Scratch() {
@@ -24,7 +24,7 @@ public:
 
     std::string path(const std::string& name) const { return top_ / name; }
 
-    /// Writes a file, 0644, with the directories on the way to it; gives its path.
+    /// Writes a file, 0644, with its directories; returns its path.
     std::string write(const std::string& name, const std::string& text) const {
         const std::filesystem::path file = top_ / name;
         std::filesystem::create_directories(file.parent_path());

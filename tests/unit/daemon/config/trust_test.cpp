@@ -17,7 +17,7 @@ using testing::Pair;
 const std::string kDigest(64, 'a');
 const std::string kOther(64, 'b');
 
-TEST(Trust, IsWhatSha256sumPrinted) {
+TEST(Trust, ReadsTheFormatOfSha256sum) {
     const Scratch scratch;
     const auto file = scratch.write("trusted", "# ours\n\n" + kDigest + "  kubelet/v1/kubelet\n" +
                                                    kOther + " *cni/v2/bin/bridge");
@@ -27,12 +27,12 @@ TEST(Trust, IsWhatSha256sumPrinted) {
                                       Pair("kubelet/v1/kubelet", kDigest)));
 }
 
-TEST(Trust, IsInNothingWithoutAFile) {
+TEST(Trust, IsEmptyWithoutAFile) {
     EXPECT_TRUE(load_trust("/nowhere/trusted", ::geteuid())->empty());
 }
 
 class Untrusted : public testing::TestWithParam<std::string> {};
-TEST_P(Untrusted, LinesAreNamed) {
+TEST_P(Untrusted, LineIsNamed) {
     const Scratch scratch;
     const auto file = scratch.write("trusted", kDigest + "  a/b/c\n" + GetParam() + "\n");
     auto refused = load_trust(file, ::geteuid());
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Trust, Untrusted,
                                          kDigest + "  kubelet", std::string(64, 'A') + "  a/b/d",
                                          kOther + "  a/b/c"));
 
-TEST(Trust, IsRootsAlone) {
+TEST(Trust, RefusesAFileThatOthersCanWrite) {
     const Scratch scratch;
     const auto file = scratch.write("trusted", "");
     EXPECT_EQ(load_trust(file, ::geteuid() + 1).error().code, Code::denied);

@@ -20,17 +20,17 @@
 namespace kubexm::kube {
 
 inline constexpr std::string_view kToken = "abcdef.0123456789abcdef";
-constexpr std::chrono::seconds kPatience(20);  // for what must happen; reached only in a failure
+constexpr std::chrono::seconds kDeadlineOfTests(20);  // reached only in a failure
 
 template <typename T>
 T wait_for(std::future<T> future) {
-    if (future.wait_for(kPatience) != std::future_status::ready) {
+    if (future.wait_for(kDeadlineOfTests) != std::future_status::ready) {
         throw std::runtime_error("what must happen did not happen");
     }
     return future.get();
 }
 
-/// A loop on a thread of its own, an authority for servers, and the way to them.
+/// A loop on its own thread, a CA for servers, and credentials for them.
 class ApiTest : public testing::Test {
 protected:
     using Json = nlohmann::json;
@@ -43,7 +43,7 @@ protected:
         thread_.join();
     }
 
-    /// Runs on the loop's thread, to its end.
+    /// Runs on the loop's thread and waits for the end.
     void on_loop(const std::function<void()>& what) {
         std::promise<void> done;
         loop_.post([&] {
@@ -57,7 +57,7 @@ protected:
         access.token = Secret(std::string(kToken));
         return access;
     }
-    /// An Api that goes on the loop's thread.
+    /// An Api that is destroyed on the loop's thread.
     std::shared_ptr<Api> api(ClusterCredentials to,
                              std::chrono::milliseconds deadline = kDeadline) {
         return {must(make_api(loop_, std::move(to), deadline)).release(), [this](Api* made) {

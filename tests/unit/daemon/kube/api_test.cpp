@@ -23,7 +23,7 @@ void answer_well(const Seen&, Connection& connection) { connection.answer(200, k
 
 using ApiRequests = ApiTest;
 
-TEST_F(ApiRequests, AnswerIsJson) {
+TEST_F(ApiRequests, ReceiveJson) {
     const HttpsServer server(authority_, answer_well);
     const auto client = api(access(server));
     const auto answer = get(*client);
@@ -32,7 +32,7 @@ TEST_F(ApiRequests, AnswerIsJson) {
     EXPECT_EQ(client->server(), server.url());
 }
 
-TEST_F(ApiRequests, SayWhoWeAre) {
+TEST_F(ApiRequests, HaveUserAgentAndToken) {
     const HttpsServer server(authority_, answer_well);
     const auto client = api(access(server));
     ASSERT_TRUE(get(*client, "/api/v1/nodes/h1"));
@@ -45,7 +45,7 @@ TEST_F(ApiRequests, SayWhoWeAre) {
     EXPECT_EQ(seen.client, "");
 }
 
-TEST_F(ApiRequests, ShowTheClientsCertificate) {
+TEST_F(ApiRequests, PresentTheClientCertificate) {
     const HttpsServer server(authority_, answer_well);
     const pki::Key key = make_key();
     ClusterCredentials with_pair{.server = server.url(), .ca = authority_.certificate()};
@@ -59,7 +59,7 @@ TEST_F(ApiRequests, ShowTheClientsCertificate) {
     EXPECT_FALSE(server.seen().at(0).headers.contains("authorization"));
 }
 
-TEST_F(ApiRequests, CarryTheirBody) {
+TEST_F(ApiRequests, HaveTheirBody) {
     const HttpsServer server(authority_, answer_well);
     const auto client = api(access(server));
     const Json body{{"kind", "x"}, {"filler", std::string(100'000, 'x')}};
@@ -106,7 +106,7 @@ TEST_F(ApiRequests, GoBelowThePathOfTheServer) {
 
 using ApiTrust = ApiTest;
 
-/// Refused before anything was said, the token least of all.
+/// Refused before the request, and so the token, was sent.
 void expect_no_trust(const Answer<nlohmann::json>& answer, const HttpsServer& server) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().error.code, Code::unavailable);
@@ -130,7 +130,7 @@ TEST_F(ApiTrust, AnotherHostNameIsRefused) {
     expect_no_trust(get(*client), server);
 }
 
-TEST_F(ApiTrust, TheNameOfTheCertificateCanBeGiven) {
+TEST_F(ApiTrust, TheTlsServerNameIsChecked) {
     const HttpsServer server(authority_, answer_well, "DNS:other.example");
     ClusterCredentials to = access(server);
     to.server_name = "other.example";
@@ -139,7 +139,7 @@ TEST_F(ApiTrust, TheNameOfTheCertificateCanBeGiven) {
     EXPECT_TRUE(answer) << answer.error().error.what;
 }
 
-TEST_F(ApiTrust, ACaThatIsNoneTrustsNobody) {
+TEST_F(ApiTrust, AMalformedCaTrustsNoServer) {
     const HttpsServer server(authority_, answer_well);
     ClusterCredentials to = access(server);
     to.ca = "garbage";
@@ -175,7 +175,7 @@ TEST_F(ApiTrust, ProxiesOfTheEnvironmentAreIgnored) {
     EXPECT_EQ(proxy.connections(), 0);
 }
 
-TEST_F(ApiTrust, AccessThatCannotBeUsedIsRefused) {
+TEST_F(ApiTrust, MalformedCredentialsAreRefused) {
     const auto finding = [this](const std::function<void(ClusterCredentials&)>& spoil) {
         ClusterCredentials access{.server = "https://10.0.0.1:6443", .ca = "x"};
         spoil(access);
@@ -186,7 +186,7 @@ TEST_F(ApiTrust, AccessThatCannotBeUsedIsRefused) {
     EXPECT_THAT(finding([](ClusterCredentials& a) { a.ca = ""; }), HasSubstr("CA bundle"));
     EXPECT_THAT(finding([](ClusterCredentials& a) { a.server = "http://10.0.0.1"; }),
                 HasSubstr("https://"));
-    EXPECT_THAT(finding([](ClusterCredentials& a) { a.certificate = "x"; }), HasSubstr("together"));
+    EXPECT_THAT(finding([](ClusterCredentials& a) { a.certificate = "x"; }), HasSubstr("its key"));
     EXPECT_THAT(finding([](ClusterCredentials& a) { a.token = Secret("x\r\nHost: y"); }),
                 HasSubstr("token"));
     EXPECT_THAT(finding([](ClusterCredentials& a) { a.server_name = "a/b"; }), HasSubstr("name"));
@@ -243,7 +243,7 @@ TEST_F(ApiFailures, AreShort) {
     EXPECT_LT(answer.error().error.what.size(), 1'000U);
 }
 
-TEST_F(ApiFailures, WithoutAStatusObjectAreUnderstood) {
+TEST_F(ApiFailures, NeedNoStatusObject) {
     const HttpsServer server(authority_, [&](const Seen&, Connection& connection) {
         connection.answer(404, "404 page not found");
     });
@@ -254,7 +254,7 @@ TEST_F(ApiFailures, WithoutAStatusObjectAreUnderstood) {
     EXPECT_EQ(answer.error().reason, "");
 }
 
-TEST_F(ApiFailures, NeverHoldTheToken) {
+TEST_F(ApiFailures, NeverContainTheToken) {
     const HttpsServer server(authority_, [&](const Seen&, Connection& connection) {
         connection.send("HTTP/1.1 garbage\r\n");
         connection.close();
@@ -265,7 +265,7 @@ TEST_F(ApiFailures, NeverHoldTheToken) {
     EXPECT_THAT(answer.error().error.what, Not(HasSubstr(std::string(kToken))));
 }
 
-TEST_F(ApiFailures, NobodyListens) {
+TEST_F(ApiFailures, IncludeARefusedConnection) {
     ClusterCredentials to;
     {
         const HttpsServer server(authority_, answer_well);
@@ -277,9 +277,9 @@ TEST_F(ApiFailures, NobodyListens) {
     EXPECT_EQ(answer.error().error.code, Code::unavailable);
 }
 
-using ApiAnswers = ApiTest;
+using ApiResponses = ApiTest;
 
-TEST_F(ApiAnswers, MayComeByteByByte) {
+TEST_F(ApiResponses, MayComeByteByByte) {
     const HttpsServer server(authority_, [](const Seen&, Connection& connection) {
         connection.begin_chunks();
         for (const char byte : std::string(kVersionAnswer)) connection.chunk({&byte, 1});
@@ -291,7 +291,7 @@ TEST_F(ApiAnswers, MayComeByteByByte) {
     EXPECT_EQ(*answer, Json::parse(kVersionAnswer));
 }
 
-TEST_F(ApiAnswers, ThatEndEarlyAreNone) {
+TEST_F(ApiResponses, ThatEndEarlyAreUnavailable) {
     const HttpsServer server(authority_, [](const Seen&, Connection& connection) {
         connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"major\"");
         connection.close();
@@ -302,7 +302,7 @@ TEST_F(ApiAnswers, ThatEndEarlyAreNone) {
     EXPECT_EQ(answer.error().error.code, Code::unavailable);
 }
 
-TEST_F(ApiAnswers, ThatWeDoNotReadAreInvalid) {
+TEST_F(ApiResponses, BeyondALimitAreInvalid) {
     const std::array<std::string, 5> all{
         "", "<html>", R"({"a":1,"a":2})", std::string(100, '[') + std::string(100, ']'),
         '"' + std::string(std::size_t{5} * 1024 * 1024, 'x') + '"'};
@@ -317,7 +317,7 @@ TEST_F(ApiAnswers, ThatWeDoNotReadAreInvalid) {
     }
 }
 
-TEST_F(ApiAnswers, ThatDoNotComeAreNotWaitedForForever) {
+TEST_F(ApiResponses, HaveADeadline) {
     const HttpsServer server(authority_, [](const Seen&, Connection& connection) {
         connection.wait_for_the_client_to_go();
     });
@@ -332,7 +332,7 @@ TEST_F(ApiAnswers, ThatDoNotComeAreNotWaitedForForever) {
 
 using ApiHandles = ApiTest;
 
-TEST_F(ApiHandles, EndTheirRequest) {
+TEST_F(ApiHandles, CancelTheirRequest) {
     std::promise<void> asked;
     std::promise<void> gone;
     const HttpsServer server(authority_, [&](const Seen&, Connection& connection) {
@@ -353,7 +353,7 @@ TEST_F(ApiHandles, EndTheirRequest) {
     EXPECT_FALSE(was_called);
 }
 
-TEST_F(ApiHandles, MayGoInTheirCallbackTogetherWithEverythingElse) {
+TEST_F(ApiHandles, MayBeDestroyedInTheirCallback) {
     const HttpsServer server(authority_, answer_well);
     auto client = must(make_api(loop_, access(server), kDeadline));
     std::array<Api::Handle, 3> handles;
@@ -368,10 +368,10 @@ TEST_F(ApiHandles, MayGoInTheirCallbackTogetherWithEverythingElse) {
         }
     });
     wait_for(called.get_future());
-    on_loop([] {});  // what would come later has come
+    on_loop([] {});  // a later callback would have come
 }
 
-TEST_F(ApiHandles, MayBeginTheNextRequestInTheirCallback) {
+TEST_F(ApiHandles, MayStartTheNextRequestInTheirCallback) {
     const HttpsServer server(authority_, answer_well);
     const auto client = api(access(server));
     Api::Handle handle;

@@ -36,7 +36,7 @@ Result<BootstrapMaterial> read(const std::map<std::string, std::string>& data) {
     return material_from_secret(secret(data), kManagement, "management's CA");
 }
 
-TEST(BootstrapSecret, ItsOwnCaGoesFirstThenTheKubeconfigsThenTheManagements) {
+TEST(BootstrapSecret, PrefersItsOwnCaThenTheKubeconfigsThenTheManagements) {
     const std::string with = kubeconfig_of("https://10.0.0.9:6443", "kubeconfig's CA");
     const std::string without = kubeconfig_of(kManagement, "");
     EXPECT_EQ(read({{"bootstrap-kubeconfig", with}, {"ca.crt", "own CA"}})->access.ca, "own CA");
@@ -44,7 +44,7 @@ TEST(BootstrapSecret, ItsOwnCaGoesFirstThenTheKubeconfigsThenTheManagements) {
     EXPECT_EQ(read({{"bootstrap-kubeconfig", without}})->access.ca, "management's CA");
 }
 
-TEST(BootstrapSecret, WithoutACaNobodyIsAsked) {
+TEST(BootstrapSecret, NeedsACa) {
     const auto material =
         read({{"bootstrap-kubeconfig", kubeconfig_of("https://10.0.0.9:6443", "")}});
     ASSERT_FALSE(material);
@@ -53,7 +53,7 @@ TEST(BootstrapSecret, WithoutACaNobodyIsAsked) {
     EXPECT_THAT(material.error().what, HasSubstr("data.ca.crt"));
 }
 
-TEST(BootstrapSecret, NamesTheKeyThatIsWrongAndNeverItsValue) {
+TEST(BootstrapSecret, NamesTheWrongKeyAndNeverItsValue) {
     EXPECT_THAT(read({}).error().what, HasSubstr("data.bootstrap-kubeconfig is missing"));
     const auto garbage = read({{"bootstrap-kubeconfig", "token: abcdef.0123456789abcdef: ["}});
     ASSERT_FALSE(garbage);
@@ -62,41 +62,41 @@ TEST(BootstrapSecret, NamesTheKeyThatIsWrongAndNeverItsValue) {
     EXPECT_FALSE(material_from_secret(json{{"data", {{"bootstrap-kubeconfig", "***"}}}}, "", ""));
 }
 
-TEST(KubeletSettings, AreWhatTheExecutorCanRender) {
+TEST(KubeletSettings, AreReadFromTheConfiguration) {
     std::vector<std::string> notes;
-    const auto wishes = wishes_from_kubelet_config(
+    const auto settings = settings_from_kubelet_config(
         "kind: KubeletConfiguration\nclusterDNS: [10.68.0.2]\nclusterDomain: c.local\nmaxPods: 50\n"
         "cgroupDriver: cgroupfs\nfailSwapOn: false\nlogging: {text: {}}\nrotateCertificates: "
         "true\n",
         notes);
-    ASSERT_TRUE(wishes) << wishes.error().what;
-    EXPECT_THAT(wishes->cluster_dns, ElementsAre("10.68.0.2"));
-    EXPECT_EQ(wishes->cluster_domain, "c.local");
-    EXPECT_EQ(wishes->max_pods, 50U);
-    EXPECT_EQ(wishes->cgroup_driver, model::CgroupDriver::cgroupfs);
-    EXPECT_FALSE(wishes->fail_swap_on);
+    ASSERT_TRUE(settings) << settings.error().what;
+    EXPECT_THAT(settings->cluster_dns, ElementsAre("10.68.0.2"));
+    EXPECT_EQ(settings->cluster_domain, "c.local");
+    EXPECT_EQ(settings->max_pods, 50U);
+    EXPECT_EQ(settings->cgroup_driver, model::CgroupDriver::cgroupfs);
+    EXPECT_FALSE(settings->fail_swap_on);
     EXPECT_THAT(notes, ElementsAre(HasSubstr("logging")));
 }
 
-TEST(KubeletSettings, WithoutAnyTheDefaultsHold) {
+TEST(KubeletSettings, HaveDefaults) {
     std::vector<std::string> notes;
-    const auto wishes = wishes_from_kubelet_config("", notes);
-    ASSERT_TRUE(wishes);
-    EXPECT_THAT(wishes->cluster_dns, ElementsAre("10.96.0.10"));
+    const auto settings = settings_from_kubelet_config("", notes);
+    ASSERT_TRUE(settings);
+    EXPECT_THAT(settings->cluster_dns, ElementsAre("10.96.0.10"));
     EXPECT_THAT(notes, ElementsAre(HasSubstr("clusterDNS")));
 }
 
-TEST(KubeletSettings, ARefusalNamesTheField) {
+TEST(KubeletSettings, NameTheWrongField) {
     for (const auto& [text, field] :
          std::map<std::string, std::string>{{"maxPods: many", "maxPods"},
                                             {"failSwapOn: perhaps", "failSwapOn"},
                                             {"clusterDNS: 10.0.0.1", "clusterDNS"},
                                             {"cgroupDriver: best", "cgroupDriver"}}) {
         std::vector<std::string> notes;
-        const auto wishes =
-            wishes_from_kubelet_config("kind: KubeletConfiguration\n" + text, notes);
-        ASSERT_FALSE(wishes) << text;
-        EXPECT_THAT(wishes.error().what, HasSubstr(field));
+        const auto settings =
+            settings_from_kubelet_config("kind: KubeletConfiguration\n" + text, notes);
+        ASSERT_FALSE(settings) << text;
+        EXPECT_THAT(settings.error().what, HasSubstr(field));
     }
 }
 

@@ -12,7 +12,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// As the manager leaves it after both patches of an attach.
+/// As the provider writes it with both patches of an attach.
 json attached() {
     return json::parse(R"({
         "metadata": {"uid": "h", "resourceVersion": "7",
@@ -26,7 +26,7 @@ json attached() {
             "conditions": [{"type": "Theirs", "status": "True", "lastTransitionTime": "t"}]}})");
 }
 
-TEST(ByoHost, IsReadAsTheManagerWritesIt) {
+TEST(ByoHost, IsReadAsTheProviderWritesIt) {
     const auto host = host_from_json(attached());
     EXPECT_EQ(host.cluster, "my-cluster");
     EXPECT_EQ(host.version, "v1.34.1");
@@ -37,7 +37,7 @@ TEST(ByoHost, IsReadAsTheManagerWritesIt) {
     EXPECT_FALSE(host.paused || host.release_asked);
 }
 
-TEST(ByoHost, AnAnnotationWithoutAValueIsThere) {
+TEST(ByoHost, AcceptsAnAnnotationWithoutAValue) {
     json object = attached();
     object["metadata"]["annotations"]["cluster.x-k8s.io/paused"] = "";
     object["metadata"]["annotations"]["byoh.infrastructure.cluster.x-k8s.io/unregistering"] = "";
@@ -45,7 +45,7 @@ TEST(ByoHost, AnAnnotationWithoutAValueIsThere) {
     EXPECT_TRUE(host.paused && host.release_asked);
 }
 
-TEST(ByoHost, NothingIsExpectedToBeThereOrOfItsType) {
+TEST(ByoHost, AcceptsMissingAndMistypedFields) {
     for (const char* text :
          {"{}", "[]", "null", R"({"metadata": 1, "spec": [], "status": "x"})",
           R"({"spec": {"labels": 1, "taints": {}}, "status": {"conditions": 5}})"}) {
@@ -53,7 +53,7 @@ TEST(ByoHost, NothingIsExpectedToBeThereOrOfItsType) {
     }
 }
 
-TEST(ByoHost, AReferenceNamesAnObject) {
+TEST(ByoHost, RefusesAReferenceWithoutANameOrNamespace) {
     json object = attached();
     object["status"]["machineRef"].erase("name");
     const auto host = host_from_json(object);
@@ -65,7 +65,7 @@ TEST(ByoHost, AReferenceNamesAnObject) {
     }
 }
 
-TEST(ByoHost, ARecordWithAProblemCanStillSayThatAReleaseIsAsked) {
+TEST(ByoHost, ReportsAReleaseDespiteAProblem) {
     json object = attached();
     object["metadata"]["annotations"]["byoh.infrastructure.cluster.x-k8s.io/unregistering"] = "";
     object["spec"]["taints"][0]["effect"] = "Explode";
@@ -77,7 +77,7 @@ TEST(ByoHost, ARecordWithAProblemCanStillSayThatAReleaseIsAsked) {
     EXPECT_EQ(host_from_json(attached()).problem, "");
 }
 
-TEST(ByoHost, ConditionsOfOthersStay) {
+TEST(ByoHost, KeepsConditionsOfOtherControllers) {
     const auto host = host_from_json(attached());
     const json patch = conditions_patch(host, {{.type = "Ours",
                                                 .status = model::ConditionStatus::no,
@@ -93,7 +93,7 @@ TEST(ByoHost, ConditionsOfOthersStay) {
     EXPECT_FALSE(patch["status"]["conditions"][1].contains("severity"));
 }
 
-TEST(ByoHost, IsPostedWithLabelsThatSelectorsCanSee) {
+TEST(ByoHost, IsCreatedWithCapacityLabels) {
     model::HostFacts facts;
     facts.name = "h1";
     facts.cpus = 8;

@@ -16,7 +16,7 @@
 #include "daemon/base/fd.hpp"
 #include "tests/unit/test_authority.hpp"
 
-// An HTTPS server whose answers are functions of the test: it can say, and leave out, anything.
+// An HTTPS server whose responses the test writes, well-formed or not.
 
 namespace kubexm {
 
@@ -30,21 +30,21 @@ struct Seen {
     std::chrono::steady_clock::time_point at;
 };
 
-/// The server's side of one connection. Writing to a client that went away is no error.
+/// The server's side of one connection. Writing after the client has closed it is no error.
 class Connection {
 public:
     explicit Connection(SSL* ssl) : ssl_(ssl) {}
 
     void send(std::string_view bytes);
-    /// A whole answer with JSON.
+    /// A whole response with JSON.
     void answer(int status, std::string_view body, std::string_view headers = "");
-    /// The head of an answer in chunks, and chunks of it; an empty one is the end.
+    /// The head of a chunked response, and its chunks; an empty one is the last.
     void begin_chunks();
     void chunk(std::string_view bytes);
     /// No request will follow.
     void close() { is_closed_ = true; }
     bool is_closed() const { return is_closed_; }
-    /// Returns when the client, or the end of the server, has closed the connection.
+    /// Waits until the client or the end of the server closes the connection.
     void wait_for_the_client_to_go();
     bool read(std::string& into);
 
@@ -57,8 +57,8 @@ class HttpsServer {
 public:
     using Handler = std::function<void(const Seen&, Connection&)>;
 
-    /// `names` are those of its certificate. Clients of that authority are let in, and those
-    /// without a certificate.
+    /// `names` are those of its certificate. Accepts clients with a certificate of that CA, or
+    /// without one.
     HttpsServer(const TestAuthority& authority, Handler handler,
                 const std::string& names = "IP:127.0.0.1");
     HttpsServer(const HttpsServer&) = delete;
@@ -67,7 +67,7 @@ public:
 
     std::string url() const { return "https://127.0.0.1:" + std::to_string(port_); }
     std::vector<Seen> seen() const;
-    /// How many TCP connections there were.
+    /// The number of TCP connections so far.
     int connections() const;
 
 private:

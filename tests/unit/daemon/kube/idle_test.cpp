@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A line of the kernel's account of a thread of ours: "State" is "S (sleeping)".
+/// A line of /proc/self/task/<thread>/status: "State" is "S (sleeping)".
 std::string status_of(pid_t thread, const std::string& name) {
     std::ifstream file(fmt::format("/proc/self/task/{}/status", thread));
     for (std::string line; std::getline(file, line);) {
@@ -28,14 +28,14 @@ protected:
         on_loop([this] { thread_id_ = ::gettid(); });
     }
     long wakeups() const { return std::stol(status_of(thread_id_, "voluntary_ctxt_switches")); }
-    /// Returns when the loop has nothing more to do.
+    /// Waits until the loop is idle.
     void settle() const {
-        const auto deadline = std::chrono::steady_clock::now() + kPatience;
+        const auto deadline = std::chrono::steady_clock::now() + kDeadlineOfTests;
         for (long before = -1; std::chrono::steady_clock::now() < deadline;) {
             const long now = wakeups();
             if (now == before && status_of(thread_id_, "State").starts_with("S")) return;
             before = now;
-            std::this_thread::sleep_for(300ms);  // after 200 ms curl would try another address
+            std::this_thread::sleep_for(300ms);  // curl tries another address after 200 ms
         }
         FAIL() << "the loop does not come to rest";
     }
@@ -61,7 +61,7 @@ TEST_F(ApiAtRest, DoesNotWakeUp) {
     wait_for(streaming.get_future());
     settle();
     const long before = wakeups();
-    std::this_thread::sleep_for(1500ms);  // that nothing happens is the question
+    std::this_thread::sleep_for(1500ms);  // nothing must happen in this time
     EXPECT_EQ(wakeups() - before, 0);
     on_loop([&] { handle.reset(); });
 }

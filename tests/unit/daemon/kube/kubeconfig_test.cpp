@@ -51,7 +51,7 @@ std::string finding(const std::string& text) {
     return access.error().what;
 }
 
-TEST(Kubeconfig, GivesTheCurrentContext) {
+TEST(Kubeconfig, ReadsTheCurrentContext) {
     const auto access = access_from_kubeconfig(kubeconfig(
         kServer + ", tls-server-name: kubernetes, certificate-authority-data: " + kCa, kUser));
     ASSERT_TRUE(access) << access.error().what;
@@ -62,7 +62,7 @@ TEST(Kubeconfig, GivesTheCurrentContext) {
     EXPECT_TRUE(access->certificate.empty() && access->key.empty());
 }
 
-TEST(Kubeconfig, GivesACertificateAndItsKey) {
+TEST(Kubeconfig, ReadsACertificateAndItsKey) {
     const auto access = access_from_kubeconfig(
         kubeconfig(kServer, "client-certificate-data: " + base64("certificate") +
                                 ", client-key-data: " + base64("key")));
@@ -97,7 +97,7 @@ TEST(Kubeconfig, ReadsServersAsClientGoDoes) {
     }
 }
 
-TEST(Kubeconfig, RefusesByNameWhatWeDoNotDo) {
+TEST(Kubeconfig, RefusesUnsupportedFieldsByName) {
     for (const char* key : {"certificate-authority", "proxy-url", "insecure-skip-tls-verify"}) {
         EXPECT_THAT(finding(kubeconfig(fmt::format("{}, {}: quoted-value", kServer, key), kUser)),
                     HasSubstr(fmt::format("cluster.{}:", key)));
@@ -122,40 +122,41 @@ TEST(Kubeconfig, NeedsAnIdentity) {
                 HasSubstr("together"));
 }
 
-TEST(Kubeconfig, RefusesDataThatIsNone) {
+TEST(Kubeconfig, RefusesMalformedData) {
     const std::string what = finding(kubeconfig(kServer, "client-key-data: se!cret=="));
-    EXPECT_THAT(what, HasSubstr("user.client-key-data: not base64"));
+    EXPECT_THAT(what, HasSubstr("user.client-key-data: expected base64"));
     EXPECT_THAT(what, Not(HasSubstr("se!cret")));
     EXPECT_THAT(finding(kubeconfig(kServer + ", certificate-authority-data: [x]", kUser)),
                 HasSubstr("cluster.certificate-authority-data: expected a text"));
 }
 
-TEST(Kubeconfig, RefusesNamesThatLeadNowhereOrTwoWays) {
+TEST(Kubeconfig, RefusesMissingAndDuplicateNames) {
     std::string text = kubeconfig(kServer, kUser);
     EXPECT_THAT(finding(text + "- name: me\n  user: {token: x}\n"), HasSubstr("users: the name"));
     text.replace(text.find("current-context: second"), 23, "current-context: third ");
-    EXPECT_THAT(finding(text), HasSubstr("contexts: the name in use is not there"));
+    EXPECT_THAT(finding(text), HasSubstr("contexts: the name in use is missing"));
     EXPECT_THAT(finding("current-context: a"), HasSubstr("contexts: expected a list"));
     EXPECT_THAT(finding("contexts: [{name: '', context: {cluster: x}}]"),
                 HasSubstr("clusters: expected a list"));
     EXPECT_THAT(finding("current-context: [a]"), HasSubstr("expected a text"));
 }
 
-TEST(Kubeconfig, RefusesWhatIsNoSuchDocument) {
+TEST(Kubeconfig, RefusesMalformedDocuments) {
     const std::vector<std::pair<std::string, const char*>> all{
         {"", "expected a mapping"},
         {"- a", "expected a mapping"},
-        {"a: b\n---\nc: d", "line 2: found a second document"},
-        {"a: &x b", "line 1: found an anchor"},
+        {"a: b\n---\nc: d", "line 2: expected one document"},
+        {"a: &x b", "line 1: expected a value without an anchor"},
         {"a: *x", "line 1"},
-        {"a: b\na: c", "line 2: found a key that is there already"},
-        {"[a]: b", "found a key that is no text"},
+        {"a: b\na: c", "line 2: duplicate key"},
+        {"[a]: b", "expected a text as key"},
         {"token: \"secret", "not YAML"},
-        {std::string(20, '[') + std::string(20, ']'), "more than 16 levels"},
-        {std::string(100'000, '['), "more than 16 levels"},
+        {std::string(20, '[') + std::string(20, ']'), "nested deeper than 16"},
+        {std::string(100'000, '['), "nested deeper than 16"},
         {"a: [" + std::string(10'000, ',') + "]", "line 1"},
-        {std::string(std::size_t{300} * 1024, ' '), "at most 256 KiB"},
-        {std::string("a: \0b", 5), "NUL"},
+        {std::string(std::size_t{300} * 1024, ' '), "at most 262144 bytes"},
+        {std::string("a: \0b", 5), "expected UTF-8 text"},
+        {"a: !!binary c2VjcmV0", "line 1: expected a value without a tag"},
     };
     for (const auto& [text, expected] : all) {
         EXPECT_THAT(finding(text), HasSubstr(expected)) << text.substr(0, 40);

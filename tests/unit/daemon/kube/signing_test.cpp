@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-TEST(SigningRequest, IsPostedAsTheSignerWantsIt) {
+TEST(SigningRequest, HasTheFormOfTheApi) {
     const json object = to_json(SigningRequest{"n", "s", "PEM", {"client auth"}});
     EXPECT_EQ(object["spec"]["request"], base64("PEM"));
     EXPECT_EQ(object["spec"]["signerName"], "s");
@@ -25,7 +25,7 @@ TEST(SigningRequest, IsPostedAsTheSignerWantsIt) {
     EXPECT_EQ(short_lived["spec"]["expirationSeconds"], 600);
 }
 
-TEST(SigningRequest, IsIssuedDeniedOrNeither) {
+TEST(SigningRequest, IsIssuedDeniedOrPending) {
     EXPECT_EQ(issued_certificate(json::object()).value(), "");
     EXPECT_EQ(issued_certificate(json{{"status", {{"certificate", base64("PEM")}}}}).value(),
               "PEM");
@@ -40,7 +40,7 @@ TEST(SigningRequest, IsIssuedDeniedOrNeither) {
     EXPECT_THAT(outcome.error().what, HasSubstr("not \\n you"));
 }
 
-TEST(Node, IsReadyWhenItSaysSo) {
+TEST(Node, IsReadyByItsCondition) {
     const json ready = json::parse(
         R"({"spec": {"providerID": "byoh://h1"},
             "status": {"nodeInfo": {"machineID": "m"},
@@ -53,7 +53,7 @@ TEST(Node, IsReadyWhenItSaysSo) {
               model::ConditionStatus::unknown);
 }
 
-TEST(Node, ThatItsHostLeftIsNotReadyAndElseAsItWas) {
+TEST(Node, OfAReleasedHostIsNotReady) {
     const json node = json::parse(
         R"({"metadata": {"resourceVersion": "7"},
             "status": {"conditions": [{"type": "MemoryPressure", "status": "False"},

@@ -22,7 +22,7 @@ protected:
         Answer<void> end;
     };
 
-    Streamed stream(HttpsServer::Handler handler, std::chrono::seconds limit = kPatience) {
+    Streamed stream(HttpsServer::Handler handler, std::chrono::seconds limit = kDeadlineOfTests) {
         const HttpsServer server(authority_, std::move(handler));
         const auto client = api(access(server));
         std::promise<Answer<void>> ended;
@@ -39,7 +39,7 @@ protected:
     }
 };
 
-TEST_F(ApiStream, IsCutIntoLines) {
+TEST_F(ApiStream, IsSplitIntoLines) {
     const auto got = stream([](const Seen&, Connection& connection) {
         connection.begin_chunks();
         connection.chunk("one\ntwo\n\nth");
@@ -60,7 +60,7 @@ TEST_F(ApiStream, MayComeByteByByte) {
     EXPECT_THAT(got.lines, ElementsAre("", "ab", "cd"));
 }
 
-TEST_F(ApiStream, BeginsWithAnEmptyLineBeforeAnyOther) {
+TEST_F(ApiStream, BeginsWithAnEmptyLine) {
     std::promise<void> begun;
     const HttpsServer server(authority_, [](const Seen&, Connection& connection) {
         connection.begin_chunks();
@@ -70,7 +70,7 @@ TEST_F(ApiStream, BeginsWithAnEmptyLineBeforeAnyOther) {
     Api::Handle handle;
     on_loop([&] {
         handle = client->stream(
-            "/", kPatience,
+            "/", kDeadlineOfTests,
             [&](std::string_view line) {
                 if (line.empty()) begun.set_value();
             },
@@ -80,7 +80,7 @@ TEST_F(ApiStream, BeginsWithAnEmptyLineBeforeAnyOther) {
     on_loop([&] { handle.reset(); });
 }
 
-TEST_F(ApiStream, ThatBreaksOffIsUnavailable) {
+TEST_F(ApiStream, ThatEndsEarlyIsUnavailable) {
     const auto got = stream([](const Seen&, Connection& connection) {
         connection.begin_chunks();
         connection.chunk("one\ntw");
@@ -128,7 +128,7 @@ TEST_F(ApiStream, ThatIsRefusedHasNoLines) {
     EXPECT_TRUE(got.lines.empty());
 }
 
-TEST_F(ApiStream, MayBeDroppedInALine) {
+TEST_F(ApiStream, MayBeDestroyedInACallback) {
     std::promise<void> gone;
     const HttpsServer server(authority_, [&](const Seen&, Connection& connection) {
         connection.begin_chunks();
@@ -141,7 +141,7 @@ TEST_F(ApiStream, MayBeDroppedInALine) {
     Api::Handle handle;
     on_loop([&] {
         handle = client->stream(
-            "/", kPatience,
+            "/", kDeadlineOfTests,
             [&](std::string_view line) {
                 lines.emplace_back(line);
                 if (line == "two") handle.reset();
@@ -166,7 +166,7 @@ TEST_F(ApiStream, HasAConnectionOfItsOwn) {
     Api::Handle handle;
     on_loop([&] {
         handle = client->stream(
-            "/watch", kPatience, [](std::string_view) {}, [](const Answer<void>&) {});
+            "/watch", kDeadlineOfTests, [](std::string_view) {}, [](const Answer<void>&) {});
     });
     wait_for(streaming.get_future());
     ASSERT_TRUE(get(*client));
@@ -177,7 +177,7 @@ TEST_F(ApiStream, HasAConnectionOfItsOwn) {
     EXPECT_NE(seen[0].connection, seen[1].connection);
 }
 
-TEST(LineBuffer, KeepsToItsLimitToTheByte) {
+TEST(LineBuffer, HasAnExactLimit) {
     LineBuffer fits(4);
     EXPECT_TRUE(fits.append("1234"));
     EXPECT_EQ(fits.next(), std::nullopt);

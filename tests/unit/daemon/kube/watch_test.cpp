@@ -46,7 +46,7 @@ Reply watching(const std::string& bytes) {
         connection.wait_for_the_client_to_go();
     };
 }
-/// A watch that the server ends after them.
+/// A watch that the server ends after these bytes.
 Reply ending(const std::string& bytes) {
     return [=](Connection& connection) {
         connection.begin_chunks();
@@ -55,7 +55,7 @@ Reply ending(const std::string& bytes) {
     };
 }
 
-/// Values and states in the order they were told: "1", "null", "ok", "unavailable".
+/// Values and states in the order of the callbacks: "1", "null", "ok", "unavailable".
 class Told {
 public:
     void add(std::string what) {
@@ -65,7 +65,7 @@ public:
     }
     std::vector<std::string> wait_for(std::size_t count) {
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, kPatience, [&] { return all_.size() >= count; });
+        changed_.wait_for(lock, kDeadlineOfTests, [&] { return all_.size() >= count; });
         return all_;
     }
 
@@ -82,7 +82,7 @@ protected:
         client_.reset();
         ApiTest::TearDown();
     }
-    /// Answers one request with each reply; the last one again and again.
+    /// One reply per request; the last one is repeated.
     void begin(std::vector<Reply> replies) {
         replies_ = std::move(replies);
         server_ =
@@ -106,9 +106,9 @@ protected:
                         told_.add(state ? "ok" : std::string(name_of(state.error().error.code)));
                     }};
     }
-    /// The requests in short: "list", "watch 5"; waits until there are so many.
+    /// Waits for so many requests and describes them: "list", "watch 5".
     std::vector<std::string> requests(std::size_t count) {
-        const auto deadline = std::chrono::steady_clock::now() + kPatience;
+        const auto deadline = std::chrono::steady_clock::now() + kDeadlineOfTests;
         while (server_->seen().size() < count && std::chrono::steady_clock::now() < deadline) {
             std::this_thread::sleep_for(5ms);  // the server has nothing to wait on
         }
@@ -134,14 +134,14 @@ protected:
     std::unique_ptr<Watch> watch_;
 };
 
-TEST_F(WatchTest, TellsTheObjectAndItsChanges) {
+TEST_F(WatchTest, ReportsTheObjectAndItsChanges) {
     begin({with(200, list(5, object("h1", 3, 1))),
            watching(event("MODIFIED", object("h1", 6, 2)) + event("DELETED", object("h1", 7, 2)) +
                     event("ADDED", object("h1", 8, 3)))});
     EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "1", "2", "null", "3"));
 }
 
-TEST_F(WatchTest, AsksForOneObjectByName) {
+TEST_F(WatchTest, SelectsOneObjectByName) {
     begin({with(200, list(5, "")), watching("")});
     requests(2);
     const auto seen = server_->seen();
@@ -154,7 +154,7 @@ TEST_F(WatchTest, AsksForOneObjectByName) {
     EXPECT_THAT(told_.wait_for(2), ElementsAre("ok", "null"));
 }
 
-TEST_F(WatchTest, GoesOnFromWhereItWas) {
+TEST_F(WatchTest, ResumesFromTheLastVersion) {
     begin({with(200, list(5, object("h1", 3, 1))),
            [](Connection& connection) {
                connection.begin_chunks();
@@ -168,7 +168,7 @@ TEST_F(WatchTest, GoesOnFromWhereItWas) {
     EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 9"));
 }
 
-TEST_F(WatchTest, IgnoresOtherObjectsAndTypesOfTheFuture) {
+TEST_F(WatchTest, IgnoresOtherObjectsAndUnknownTypes) {
     begin(
         {with(200, list(5, object("h2", 3, 9) + "," + object("h1", 4, 1))),
          watching(event("MODIFIED", object("h2", 6, 7)) + event("DELETED", object("h2", 7, 7)) +
@@ -184,14 +184,14 @@ TEST_F(WatchTest, ListsAgainWhenItsVersionIsTooOld) {
     EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "1", "exhausted", "ok", "2"));
 }
 
-TEST_F(WatchTest, ListsAgainWhenTheWatchItselfIsRefusedAsTooOld) {
+TEST_F(WatchTest, ListsAgainWhenTheWatchIsRefusedAsTooOld) {
     begin({with(200, list(5, object("h1", 3, 1))), with(410, kExpired),
            with(200, list(20, object("h1", 3, 1))), watching("")});
     EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 5", "watch 20"));
     EXPECT_THAT(told_.wait_for(4), ElementsAre("ok", "1", "exhausted", "ok"));  // "1" only once
 }
 
-TEST_F(WatchTest, DropsHalfALine) {
+TEST_F(WatchTest, DiscardsAnIncompleteLine) {
     begin({with(200, list(5, object("h1", 3, 1))),
            [](Connection& connection) {
                connection.begin_chunks();
@@ -203,7 +203,7 @@ TEST_F(WatchTest, DropsHalfALine) {
     EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 6"));
 }
 
-TEST_F(WatchTest, TakesEventsByteByByte) {
+TEST_F(WatchTest, AcceptsEventsByteByByte) {
     begin({with(200, list(5, "")), [](Connection& connection) {
                connection.begin_chunks();
                const std::string bytes = event("ADDED", object("h1", 6, 4));
@@ -213,9 +213,9 @@ TEST_F(WatchTest, TakesEventsByteByByte) {
     EXPECT_THAT(told_.wait_for(3), ElementsAre("ok", "null", "4"));
 }
 
-class NoEvent : public WatchTest, public testing::WithParamInterface<std::string> {};
+class MalformedEvent : public WatchTest, public testing::WithParamInterface<std::string> {};
 
-TEST_P(NoEvent, BreaksOff) {
+TEST_P(MalformedEvent, EndsTheWatch) {
     begin({with(200, list(5, object("h1", 3, 1))), watching(GetParam()),
            watching(event("MODIFIED", object("h1", 8, 3)))});
     const auto told = told_.wait_for(5);
@@ -225,12 +225,12 @@ TEST_P(NoEvent, BreaksOff) {
     EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 5"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, NoEvent,
+INSTANTIATE_TEST_SUITE_P(Lines, MalformedEvent,
                          testing::Values("garbage\n", "[]\n", "{\"type\":\"ADDED\"}\n",
                                          event("ADDED", R"({"metadata":{}})"),
                                          event("BOOKMARK", "7"), event("ERROR", "\"x\"")));
 
-TEST_F(WatchTest, BreaksOffAtALineThatNeverEnds) {
+TEST_F(WatchTest, EndsAtAnOverlongLine) {
     begin({with(200, list(5, "")),
            [](Connection& connection) {
                connection.begin_chunks();
@@ -241,21 +241,21 @@ TEST_F(WatchTest, BreaksOffAtALineThatNeverEnds) {
     EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "null", "invalid", "ok", "3"));
 }
 
-TEST_F(WatchTest, WaitsAsLongAsTheServerAsks) {
+TEST_F(WatchTest, WaitsForRetryAfter) {
     begin({with(200, list(5, object("h1", 3, 1))), with(429, "{}", "Retry-After: 3\r\n"),
            watching(event("MODIFIED", object("h1", 8, 3)))});
     EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "1", "unavailable", "ok", "3"));
     EXPECT_GE(between(1, 2), 3s);
 }
 
-TEST_F(WatchTest, ComesBackLessAndLessOftenToAServerThatEndsAtOnce) {
+TEST_F(WatchTest, BacksOffWhenWatchesEndImmediately) {
     begin({with(200, list(5, object("h1", 3, 1))), ending(event("BOOKMARK", object("", 6, 0)))});
     EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "watch 6", "watch 6"));
     EXPECT_GE(between(1, 2), 800ms);
     EXPECT_GE(between(2, 3), 1600ms);
 }
 
-TEST_F(WatchTest, ComesBackLessAndLessOftenToAServerWhereNothingLasts) {
+TEST_F(WatchTest, BacksOffWhenNoWatchLasts) {
     begin({with(200, list(5, "")), watching(event("ERROR", kExpired)), with(200, list(6, "")),
            watching(event("ERROR", kExpired)), with(200, list(7, "")), watching("")});
     EXPECT_THAT(requests(6),
@@ -264,24 +264,24 @@ TEST_F(WatchTest, ComesBackLessAndLessOftenToAServerWhereNothingLasts) {
     EXPECT_GE(between(3, 4), 1600ms);
 }
 
-TEST_F(WatchTest, SaysThatAQuietServerWorksAgain) {
+TEST_F(WatchTest, ReportsThatAQuietServerWorksAgain) {
     begin({with(500, "{}"), with(200, list(5, "")), with(503, "{}"), watching("")});
     EXPECT_THAT(told_.wait_for(5), ElementsAre("unavailable", "ok", "null", "unavailable", "ok"));
 }
 
-TEST_F(WatchTest, SaysOnceThatWeAreDenied) {
+TEST_F(WatchTest, ReportsDenialOnce) {
     begin({with(401, R"({"reason":"Unauthorized"})")});
     EXPECT_THAT(told_.wait_for(1), ElementsAre("denied"));
     EXPECT_THAT(requests(1), ElementsAre("list"));
 }
 
-TEST_F(WatchTest, DoesNotTakeAnythingForAList) {
+TEST_F(WatchTest, RefusesAMalformedList) {
     begin({with(200, "[]"), with(200, R"({"items":{},"metadata":{"resourceVersion":"5"}})"),
            with(200, list(5, object("h1", 3, 1))), watching("")});
     EXPECT_THAT(told_.wait_for(3), ElementsAre("invalid", "ok", "1"));
 }
 
-/// Drops the Watch in what it calls, at the n-th time.
+/// Destroys the Watch in its n-th callback.
 class DroppedWatch : public WatchTest, public testing::WithParamInterface<std::size_t> {
 protected:
     Watch::Listener listener() override {

@@ -63,7 +63,7 @@ TEST_F(Issued, IsDescribed) {
     EXPECT_FALSE(certificate.has_alternative_names);
 }
 
-TEST_F(Issued, AsAskedIsTaken) { EXPECT_EQ(finding(good()), ""); }
+TEST_F(Issued, MatchingTheRequestIsAccepted) { EXPECT_EQ(finding(good()), ""); }
 
 TEST_F(Issued, ForAnotherKeyIsRefused) {
     const auto other = read_certificate(authority_.issue(make_key(), good()));
@@ -90,10 +90,11 @@ TEST_F(Issued, WithAnyDifferenceIsRefused) {
         {"expected the subject", {.subject = {organization, name, name}}},
         {"client auth", {.extensions = {{NID_ext_key_usage, "serverAuth"}}}},
         {"client auth", {.extensions = {{NID_key_usage, "digitalSignature"}}}},
-        {"no authority", {.extensions = {kClient, {NID_basic_constraints, "CA:TRUE"}}}},
+        {"expected a leaf certificate",
+         {.extensions = {kClient, {NID_basic_constraints, "CA:TRUE"}}}},
         {"alternative names", {.extensions = {kClient, {NID_subject_alt_name, "DNS:h1"}}}},
-        {"begins at", {.begins = 60s}},
-        {"ended at", {.ends = -1s}},
+        {"notBefore", {.begins = 60s}},
+        {"notAfter", {.ends = -1s}},
     }};
     for (Bad bad : all) {
         if (bad.wanted.subject.empty()) bad.wanted.subject = good().subject;
@@ -109,7 +110,7 @@ TEST_F(Issued, TextCannotPretendAnotherSubject) {
     EXPECT_NE(certificate.text, "CN=system:node:h1, O=system:nodes");
 }
 
-TEST_F(Issued, OfAChainIsTheFirst) {
+TEST_F(Issued, IsTheFirstOfAChain) {
     const auto chain = read_certificate(authority_.issue(key_, good()) + authority_.certificate());
     ASSERT_TRUE(chain);
     EXPECT_EQ(chain->subject, kNode);
@@ -150,7 +151,7 @@ TEST(Bundle, RefusesEverythingElse) {
     }
 }
 
-TEST(Bundle, SaysWhatItFoundButNotWhatIsInIt) {
+TEST(Bundle, NamesTheBlockWithoutItsContent) {
     const std::string key = pem_of(make_key());
     const auto bundle = read_bundle(key);
     ASSERT_FALSE(bundle);

@@ -36,7 +36,7 @@ std::string subject_of(X509_REQ* request) {
     return {bytes, static_cast<std::size_t>(size)};
 }
 
-TEST(Request, SaysWhoWeAreAndNothingElse) {
+TEST(Request, HasOnlyTheSubject) {
     const Key key = make_key();
     const auto pem = make_request(key, {"system:node:h1", "system:nodes"});
     ASSERT_TRUE(pem) << pem.error().what;
@@ -48,14 +48,14 @@ TEST(Request, SaysWhoWeAreAndNothingElse) {
     EXPECT_EQ(::X509_REQ_get_attr_count(request.get()), 0);
 }
 
-TEST(Request, TakesTheLongestNameOfANode) {
+TEST(Request, AcceptsTheLongestNodeName) {
     const std::string name = "system:node:" + std::string(253, 'a');
     const auto pem = make_request(make_key(), {name, "system:nodes"});
     ASSERT_TRUE(pem) << pem.error().what;
     EXPECT_THAT(subject_of(parse(*pem).get()), HasSubstr(name));
 }
 
-TEST(Request, RefusesNamesThatAreNone) {
+TEST(Request, RefusesMalformedNames) {
     for (const Subject& subject :
          {Subject{"", "system:nodes"}, Subject{"h1", ""}, Subject{"h\n1", "o"},
           Subject{"h\xff", "o"}, Subject{std::string(513, 'a'), "o"}}) {
@@ -67,13 +67,13 @@ TEST(Request, RefusesNamesThatAreNone) {
 }
 
 // Recomputed by hand with Python's hashlib and base64 from the key's DER.
-TEST(Request, HasTheNameThatAKubeletWouldUse) {
+TEST(Request, HasTheNameThatKubeletComputes) {
     EXPECT_EQ(node_request_name(fixed_key(), {"system:node:h1", "system:nodes"},
                                 {"digital signature", "client auth"}),
               "node-csr-88xpjaiOlOxadgx6W63vQjaFqVtbr7ixHL4BLYAB1Iw");
 }
 
-TEST(Request, HasAnotherNameForAnyOtherRequest) {
+TEST(Request, HasADifferentNameForADifferentRequest) {
     const Key key = fixed_key();
     const Subject node{"system:node:h1", "system:nodes"};
     const std::string name = node_request_name(key, node, {"digital signature", "client auth"});

@@ -44,7 +44,7 @@ model::UnitState kubelet_of(const model::Plan& plan) {
     return steps_of<model::UnitState>(plan).at(0);
 }
 
-TEST(JoinPlan, IsForItsOwnerAndEndsWithARunningKubelet) {
+TEST(JoinPlan, HasItsOwnerAndEndsWithARunningKubelet) {
     const model::Plan plan = make_join(example(), "join-1");
     EXPECT_EQ(plan.id, "join-1");
     EXPECT_EQ(plan.owner, "machine-1");
@@ -54,8 +54,8 @@ TEST(JoinPlan, IsForItsOwnerAndEndsWithARunningKubelet) {
     EXPECT_EQ(kubelet_of(plan).enabled, true);
 }
 
-TEST(JoinPlan, ClaimsBetweenTheDirectoriesAndWhatIsPutIntoThem) {
-    // Undo goes the other way: a directory can go when what was claimed in it has gone.
+TEST(JoinPlan, ClaimsBetweenTheDirectoriesAndTheirFiles) {
+    // Undo runs in reverse: it removes claimed trees before their directory.
     const model::Plan plan = make_join(example(), "join-1");
     EXPECT_LT(first_of<model::Directory>(plan), first_of<model::Claim>(plan));
     EXPECT_LT(first_of<model::Claim>(plan), first_of<model::DataFile>(plan));
@@ -72,15 +72,16 @@ TEST(JoinPlan, NamesSecretsByDigestOnly) {
     EXPECT_EQ(links.at(0).target, secrets[0].path);
 }
 
-TEST(JoinPlan, LeavesOutLabelsThatKeepKubeletFromStarting) {
+TEST(JoinPlan, OmitsLabelsThatKeepKubeletFromStarting) {
+    std::vector<std::vector<model::Pair>> labels;
     for (const auto& file : steps_of<model::RenderedFile>(make_join(example(), "join-1"))) {
         const auto* service = std::get_if<model::KubeletService>(&file.document);
-        if (service == nullptr) continue;
-        EXPECT_THAT(service->labels, ElementsAre(model::Pair{"site", "a"}));
+        if (service != nullptr) labels.push_back(service->labels);
     }
+    EXPECT_THAT(labels, ElementsAre(ElementsAre(model::Pair{"site", "a"})));
 }
 
-TEST(JoinPlan, RestartsKubeletForWhatItIsStartedWithAndNothingElse) {
+TEST(JoinPlan, RestartsKubeletOnlyWhenItsFilesChange) {
     model::NodeJoin other = example();
     other.certificate_digest = std::string(64, 'c');
     other.certificate_serial = "0a1c";
@@ -96,7 +97,7 @@ TEST(JoinPlan, IsTheSameForTheSameJoin) {
     EXPECT_EQ(hash_of(make_join(example(), "join-1")), hash_of(make_join(example(), "join-2")));
 }
 
-TEST(JoinPlan, SurvivesItsOwnForm) {
+TEST(JoinPlan, IsReadBackFromJson) {
     const model::Plan plan = make_join(example(), "join-1");
     const auto read = model::plan_from_json(model::to_json(plan));
     ASSERT_TRUE(read) << read.error().what;

@@ -34,26 +34,26 @@ KubeletConfiguration configuration() {
     return {.minor = 34, .cluster_dns = {"10.96.0.10"}, .cluster_domain = "cluster.local"};
 }
 
-TEST(KubeletService, TheFirstMistakeIsNamed) {
+TEST(KubeletService, NamesTheFirstMistake) {
     EXPECT_THAT(refusal(KubeletService{.node_name = "H1", .node_ip = "x", .provider_id = "y"}),
                 StartsWith("node_name: expected a DNS name"));
 }
 
-TEST(KubeletService, NamesTheLabelThatKubeletWouldNotStartWith) {
+TEST(KubeletService, NamesALabelThatKubeletRefuses) {
     KubeletService wanted = service();
     wanted.labels = {{"site", "a"}, {"node-role.kubernetes.io/worker", ""}};
     EXPECT_EQ(refusal(wanted),
-              "labels[1].key: expected a label that kubelet may set, not "
+              "labels[1].key: expected a label that kubelet may set, found "
               "node-role.kubernetes.io/worker");
 }
 
-TEST(KubeletService, ALabelIsSetOnce) {
+TEST(KubeletService, RefusesADuplicateLabel) {
     KubeletService wanted = service();
     wanted.labels = {{"site", "a"}, {"rack", "7"}, {"site", "b"}};
     EXPECT_EQ(refusal(wanted), "labels[2]: expected site only once in the list");
 }
 
-TEST(KubeletService, ATaintIsSetOncePerEffect) {
+TEST(KubeletService, RefusesADuplicateTaintPerEffect) {
     KubeletService wanted = service();
     wanted.taints = {{"gpu", "a", TaintEffect::no_schedule}, {"gpu", "", TaintEffect::no_execute}};
     EXPECT_THAT(content(wanted),
@@ -69,7 +69,7 @@ std::string long_key(std::size_t number) {
            std::to_string(1000 + number) + std::string(59, 'n');
 }
 
-TEST(KubeletService, TheLongestListStillFitsIntoOneArgument) {
+TEST(KubeletService, FitsTheLongestListIntoOneArgument) {
     constexpr std::size_t kMaxArgument = std::size_t{128} * 1024;  // the kernel's MAX_ARG_STRLEN
     const std::string value(63, 'v');
     KubeletService labelled = service();
@@ -86,7 +86,7 @@ TEST(KubeletService, TheLongestListStillFitsIntoOneArgument) {
     EXPECT_EQ(refusal(tainted), "taints: expected at most 256 elements");
 }
 
-TEST(KubeletConfiguration, IsReadBackAsItWasMeant) {
+TEST(KubeletConfiguration, IsReadBackUnchanged) {
     KubeletConfiguration wanted = configuration();
     wanted.fail_cgroup_v1 = true;
     wanted.max_pods = 64;
@@ -100,7 +100,7 @@ TEST(KubeletConfiguration, IsReadBackAsItWasMeant) {
     EXPECT_EQ(file["maxPods"].as<int>(), 64);
 }
 
-TEST(KubeletConfiguration, LetsNobodyInUnknownAndRotatesNothing) {
+TEST(KubeletConfiguration, DisablesAnonymousAccessAndRotation) {
     const YAML::Node file = YAML::Load(content(configuration()));
     EXPECT_FALSE(file["authentication"]["anonymous"]["enabled"].as<bool>());
     EXPECT_EQ(file["authorization"]["mode"].as<std::string>(), "Webhook");
@@ -111,7 +111,7 @@ TEST(KubeletConfiguration, LetsNobodyInUnknownAndRotatesNothing) {
     EXPECT_FALSE(file["tlsCertFile"]);
 }
 
-TEST(KubeletConfiguration, ADomainThatLooksLikeANumberStaysAText) {
+TEST(KubeletConfiguration, QuotesADomainThatLooksLikeANumber) {
     for (const std::string domain : {"1e3", "true", "null", "0x10", "12", "1.5", "no", "y"}) {
         KubeletConfiguration wanted = configuration();
         wanted.cluster_domain = domain;
@@ -132,15 +132,16 @@ TEST(KubeletConfiguration, KnowsTheVersionsFrom29To36) {
         KubeletConfiguration wanted = configuration();
         wanted.minor = minor;
         EXPECT_EQ(refusal(wanted), "minor: expected 29 to 36, not " + std::to_string(minor) +
-                                       ": the fields of other versions are not known");
+                                       ": fields of other versions are unknown");
     }
 }
 
-TEST(KubeletConfiguration, DoesNotDropAWishThatTheVersionCannotFulfil) {
+TEST(KubeletConfiguration, RefusesAFieldThatTheVersionDoesNotSupport) {
     KubeletConfiguration wanted = configuration();
     wanted.minor = 30;
     wanted.fail_cgroup_v1 = true;
-    EXPECT_EQ(refusal(wanted), "fail_cgroup_v1: expected false: 1.30 cannot, 1.31 is the first");
+    EXPECT_EQ(refusal(wanted),
+              "fail_cgroup_v1: expected false: 1.30 does not support it, 1.31 is the first");
 }
 
 TEST(KubeletConfiguration, BoundsDnsServersAndPods) {
@@ -156,7 +157,7 @@ TEST(KubeletConfiguration, BoundsDnsServersAndPods) {
     }
 }
 
-TEST(Kubeconfig, IsReadBackAsItWasMeant) {
+TEST(Kubeconfig, IsReadBackUnchanged) {
     const YAML::Node file =
         YAML::Load(content(Kubeconfig{KubeconfigUser::kubelet, "https://[fd00::1]:6443"}));
     const YAML::Node context = file["contexts"][0];
@@ -169,7 +170,7 @@ TEST(Kubeconfig, IsReadBackAsItWasMeant) {
     EXPECT_FALSE(file["clusters"][0]["cluster"]["insecure-skip-tls-verify"]);
 }
 
-TEST(Kubeconfig, TellsKubeletTheNameOfTheServersCertificate) {
+TEST(Kubeconfig, HasTheServersTlsName) {
     Kubeconfig wanted{KubeconfigUser::kubelet, "https://10.0.0.1:6443", "kubernetes.default.svc"};
     const YAML::Node file = YAML::Load(content(wanted));
     EXPECT_EQ(file["clusters"][0]["cluster"]["tls-server-name"].as<std::string>(),
@@ -178,7 +179,7 @@ TEST(Kubeconfig, TellsKubeletTheNameOfTheServersCertificate) {
     EXPECT_THAT(refusal(wanted), HasSubstr("server_name: expected a DNS name"));
 }
 
-TEST(Kubeconfig, NamesFilesSoThatRenewalNeedsNoRestart) {
+TEST(Kubeconfig, ReferencesFiles) {
     const YAML::Node file = YAML::Load(content(Kubeconfig{KubeconfigUser::kubelet, "https://a"}));
     EXPECT_FALSE(file["clusters"][0]["cluster"]["tls-server-name"]);
     const YAML::Node user = file["users"][0]["user"];
@@ -188,7 +189,7 @@ TEST(Kubeconfig, NamesFilesSoThatRenewalNeedsNoRestart) {
     EXPECT_EQ(user.size(), 2U);
 }
 
-TEST(ContainerdConfiguration, SaysEverythingWhere1xLooksForIt) {
+TEST(ContainerdConfiguration, UsesTheKeysOf1x) {
     const toml::table file = toml::parse(content(
         ContainerdConfiguration{.version = 2, .sandbox_image = "reg.example.com:5000/pause:3"}));
     EXPECT_EQ(file["version"].value<int>(), 2);
@@ -200,7 +201,7 @@ TEST(ContainerdConfiguration, SaysEverythingWhere1xLooksForIt) {
     EXPECT_EQ(runc["options"]["SystemdCgroup"].value<bool>(), true);
 }
 
-TEST(ContainerdConfiguration, SaysEverythingWhere2xLooksForIt) {
+TEST(ContainerdConfiguration, UsesTheKeysOf2x) {
     const toml::table file = toml::parse(
         content(ContainerdConfiguration{.version = 3,
                                         .cgroup_driver = CgroupDriver::cgroupfs,
@@ -216,7 +217,7 @@ TEST(ContainerdConfiguration, SaysEverythingWhere2xLooksForIt) {
     EXPECT_EQ(runc["options"]["SystemdCgroup"].value<bool>(), false);
 }
 
-TEST(ContainerdConfiguration, OtherVersionsAreNotGuessed) {
+TEST(ContainerdConfiguration, RefusesOtherVersions) {
     for (const std::uint32_t version : {0U, 1U, 4U}) {
         EXPECT_EQ(
             refusal(ContainerdConfiguration{.version = version, .sandbox_image = "pause"}),
@@ -224,7 +225,7 @@ TEST(ContainerdConfiguration, OtherVersionsAreNotGuessed) {
     }
 }
 
-TEST(ProxyDropIn, SetsWhatIsGiven) {
+TEST(ProxyDropIn, SetsTheGivenVariables) {
     EXPECT_THAT(content(ProxyDropIn{.https_proxy = "http://p:1"}),
                 HasSubstr("\nEnvironment=\"HTTPS_PROXY=http://p:1\"\n"));
     EXPECT_THAT(content(ProxyDropIn{.http_proxy = "http://p:1", .no_proxy = "*"}),
@@ -233,14 +234,14 @@ TEST(ProxyDropIn, SetsWhatIsGiven) {
               "https_proxy: expected a proxy here or in http_proxy");
 }
 
-TEST(ProxyDropIn, APasswordIsRefusedAndNotRepeated) {
+TEST(ProxyDropIn, RefusesAPasswordWithoutQuotingIt) {
     const std::string what = refusal(ProxyDropIn{.http_proxy = "http://user:canary@p:3128"});
     EXPECT_THAT(what, HasSubstr("http_proxy: expected"));
     EXPECT_THAT(what, HasSubstr("without user and password"));
     EXPECT_THAT(what, Not(HasSubstr("canary")));
 }
 
-TEST(HostFiles, AKeyIsSetOnce) {
+TEST(HostFiles, RefuseADuplicateKey) {
     EXPECT_EQ(refusal(SysctlFile{{{"net.ipv4.ip_forward", "1"}, {"net.ipv4.ip_forward", "0"}}}),
               "values[1]: expected net.ipv4.ip_forward only once in the list");
     EXPECT_EQ(refusal(ModulesFile{{"overlay", "overlay"}}),

@@ -10,8 +10,7 @@
 #include "daemon/executor/render/render.hpp"
 #include "tests/unit/daemon/executor/render/examples.hpp"
 
-// Every text of every document, found through its `fields`, so that a new member is tested from
-// the day it is there.
+// Tests every text of every document, found through its `fields`, so that new members are included.
 
 namespace kubexm::executor {
 namespace {
@@ -78,7 +77,7 @@ void expect_refused(const Member& member, const std::string& text) {
     EXPECT_THAT(rendered.error().what, testing::StartsWith(member.place + ": expected "));
 }
 
-TEST(HostileText, IsTriedOnEveryKindOfDocument) {
+TEST(HostileText, CoversEveryKindOfDocument) {
     std::set<std::size_t> kinds;
     for (const Member& member : members()) kinds.insert(member.document.index());
     EXPECT_EQ(kinds.size(), std::variant_size_v<Document>);
@@ -95,7 +94,7 @@ std::vector<std::string> strange_characters() {
     return all;
 }
 
-TEST(HostileText, NoCharacterOfAnotherSyntaxGetsIn) {
+TEST(HostileText, CannotContainSpecialCharacters) {
     for (const Member& member : members()) {
         for (const std::string& characters : strange_characters()) {
             expect_refused(member, characters);
@@ -108,7 +107,7 @@ TEST(HostileText, NoCharacterOfAnotherSyntaxGetsIn) {
     }
 }
 
-TEST(HostileText, NoSecondLineGetsIn) {
+TEST(HostileText, CannotAddALine) {
     for (const Member& member : members()) {
         expect_refused(member, member.value + "\n");
         expect_refused(member, member.value + "\nExecStartPre=/bin/sh -c evil");
@@ -119,7 +118,7 @@ TEST(HostileText, NoSecondLineGetsIn) {
     }
 }
 
-TEST(HostileText, NoFlagGetsIn) {
+TEST(HostileText, CannotAddAFlag) {
     for (const Member& member : members()) {
         expect_refused(member, "-v");
         expect_refused(member, "--");
@@ -130,14 +129,14 @@ TEST(HostileText, NoFlagGetsIn) {
     }
 }
 
-TEST(HostileText, OverlongIsRefused) {
+TEST(HostileText, CannotBeOverlong) {
     for (const Member& member : members()) {
         expect_refused(member, std::string(5000, 'a'));
         expect_refused(member, member.value + std::string(5000, '1'));
     }
 }
 
-TEST(HostileText, WhiteSpaceAtAnEndIsRefused) {
+TEST(HostileText, CannotHaveSurroundingWhiteSpace) {
     for (const Member& member : members()) {
         expect_refused(member, " ");
         expect_refused(member, member.value + " ");
@@ -145,7 +144,7 @@ TEST(HostileText, WhiteSpaceAtAnEndIsRefused) {
     }
 }
 
-TEST(HostileText, EmptyIsRefusedUnlessItMeansSomething) {
+TEST(HostileText, CanBeEmptyOnlyWhereDocumented) {
     // kubelet chooses its address, a label or taint has no value, there is no such proxy.
     const std::set<std::string> may_be_empty{
         "node_ip",         "labels[0].value", "labels[1].value", "taints[0].value",

@@ -5,7 +5,7 @@
 namespace kubexm::executor {
 namespace {
 
-TEST(CommandWord, IsReadBackBySystemdAsItWas) {
+TEST(CommandWord, IsReadBackBySystemdUnchanged) {
     EXPECT_EQ(command_word("--node-labels=a=b"), R"("--node-labels=a=b")");
     EXPECT_EQ(command_word(""), R"("")");
     EXPECT_EQ(command_word("two words; # one"), R"("two words; # one")");
@@ -22,11 +22,11 @@ TEST(CommandWord, StaysInsideItsQuotes) {
     EXPECT_EQ(command_word(R"(\"')"), R"("\\\"'")");
 }
 
-TEST(EnvironmentWord, KeepsTheDollarSignThatSystemdDoesNotExpandThere) {
+TEST(EnvironmentWord, KeepsTheDollarSign) {
     EXPECT_EQ(environment_word("A=$B%c\"\\"), R"("A=$B%%c\"\\")");
 }
 
-TEST(Filled, PutsTheValueInThePlaceOfItsNameAndLooksAtItNoMore) {
+TEST(Filled, DoesNotExpandTheValueAgain) {
     EXPECT_EQ(filled("ExecStart=/bin/a @FLAGS@\nRestart=always\n", "@FLAGS@", "--b=@FLAGS@"),
               "ExecStart=/bin/a --b=@FLAGS@\nRestart=always\n");
 }

@@ -1,4 +1,4 @@
-#include "daemon/kube/exchange.hpp"
+#include "daemon/kube/transfer.hpp"
 
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -21,18 +21,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A silent peer is found dead within about 30 s, without waking the process up before.
+// The kernel detects a dead peer within about 30 s without waking the process.
 constexpr long kKeepIdle = 15;
 constexpr long kKeepInterval = 5;
 constexpr int kKeepCount = 3;
 constexpr int kUserTimeout = 30'000;
 constexpr long kConnectTimeout = 30'000;
-constexpr long kMaxIdle = 60;  // seconds that a connection may wait for its next request
+constexpr long kMaxIdle = 60;  // seconds; of a connection without request
 constexpr auto kLongestRetryAfter = 1h;
 constexpr std::size_t kMaxPathShown = 200;
 constexpr std::size_t kMaxErrorShown = 300;
 
-/// Sets options until one fails: with any of them missing the request must not be made.
+/// Remembers the first failure: with any option missing the request must not be sent.
 class Options {
 public:
     explicit Options(CURL* easy) : easy_(easy) {}
@@ -54,12 +54,12 @@ private:
     CURLcode outcome_ = CURLE_OK;
 };
 
-std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* exchange) noexcept {
-    return static_cast<Exchange*>(exchange)->take({bytes, size}) ? size : 0;
+std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* transfer) noexcept {
+    return static_cast<Transfer*>(transfer)->receive({bytes, size}) ? size : 0;
 }
 
-std::size_t on_header(char* line, std::size_t, std::size_t size, void* exchange) noexcept {
-    if (std::string_view(line, size) == "\r\n") static_cast<Exchange*>(exchange)->on_head();
+std::size_t on_header(char* line, std::size_t, std::size_t size, void* transfer) noexcept {
+    if (std::string_view(line, size) == "\r\n") static_cast<Transfer*>(transfer)->on_head();
     return size;
 }
 
@@ -70,27 +70,27 @@ int on_socket(void*, curl_socket_t fd, curlsocktype) noexcept {
     return CURL_SOCKOPT_OK;
 }
 
-/// Who is asked, and how we know that it is them.
-void set_trust(Options& options, const Endpoint& identity) {
+/// The server's verification and our identity.
+void set_trust(Options& options, const Endpoint& endpoint) {
     options.set(CURLOPT_PROTOCOLS_STR, "https");
     options.set(CURLOPT_FOLLOWLOCATION, 0L);
-    options.set(CURLOPT_PROXY, "");  // not even one that the environment names
+    options.set(CURLOPT_PROXY, "");  // also none of the environment
     options.set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
     options.set(CURLOPT_SSL_VERIFYPEER, 1L);
     options.set(CURLOPT_SSL_VERIFYHOST, 2L);
     options.set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     options.set(CURLOPT_SSL_SESSIONID_CACHE, 0L);  // a resumed session keeps its old identity
-    options.set(CURLOPT_CAPATH, static_cast<char*>(nullptr));  // else the system's are trusted too
+    options.set(CURLOPT_CAPATH, static_cast<char*>(nullptr));  // the default is the system's CAs
     options.set(CURLOPT_CAINFO, static_cast<char*>(nullptr));
-    options.set_blob(CURLOPT_CAINFO_BLOB, identity.access.ca);
-    if (identity.access.certificate.empty()) return;
-    options.set_blob(CURLOPT_SSLCERT_BLOB, identity.access.certificate);
-    options.set_blob(CURLOPT_SSLKEY_BLOB, identity.access.key.reveal());
+    options.set_blob(CURLOPT_CAINFO_BLOB, endpoint.credentials.ca);
+    if (endpoint.credentials.certificate.empty()) return;
+    options.set_blob(CURLOPT_SSLCERT_BLOB, endpoint.credentials.certificate);
+    options.set_blob(CURLOPT_SSLKEY_BLOB, endpoint.credentials.key.reveal());
 }
 
 void set_transport(Options& options, const Request& request) {
     options.set(CURLOPT_NOSIGNAL, 1L);
-    options.set(CURLOPT_QUICK_EXIT, 1L);  // nobody waits for a name that is being looked up
+    options.set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a pending name lookup
     options.set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     options.set(CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeout);
     options.set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.limit.count()));
@@ -110,9 +110,10 @@ void set_body(Options& options, const Request& request) {
     options.set(CURLOPT_POSTFIELDS, request.body.c_str());
 }
 
-/// With another name for its certificate the server is asked by that name, at its own address.
-std::string host_of(const Endpoint& identity) {
-    return identity.access.server_name.empty() ? identity.url.host : identity.access.server_name;
+/// The host of the URL; CURLOPT_CONNECT_TO has the address.
+std::string host_of(const Endpoint& endpoint) {
+    return endpoint.credentials.server_name.empty() ? endpoint.url.host
+                                                    : endpoint.credentials.server_name;
 }
 
 Code code_of(CURLcode outcome) {
@@ -135,36 +136,36 @@ void Headers::add(std::string&& line) {
     list_ = longer;
 }
 
-Exchange::Exchange(std::shared_ptr<const Endpoint> identity, Request request)
-    : identity_(std::move(identity)),
+Transfer::Transfer(std::shared_ptr<const Endpoint> endpoint, Request request)
+    : endpoint_(std::move(endpoint)),
       request_(std::move(request)),
-      what_(fmt::format("{} {} at {}", request_.method,
-                        printable(std::string_view(request_.path).substr(0, kMaxPathShown)),
-                        identity_->url.text())),
+      description_(fmt::format("{} {} at {}", request_.method,
+                               printable(std::string_view(request_.path).substr(0, kMaxPathShown)),
+                               endpoint_->url.text())),
       easy_(::curl_easy_init()) {}
 
-void Exchange::add_headers() {
+void Transfer::add_headers() {
     headers_.add(fmt::format("User-Agent: kubexmd/{}", kVersion));
     headers_.add("Accept: application/json");
-    headers_.add("Expect:");  // curl would ask before it sends a larger body
+    headers_.add("Expect:");  // no 100-continue for larger bodies
     if (!request_.content_type.empty()) headers_.add("Content-Type: " + request_.content_type);
-    if (const Secret& token = identity_->access.token; !token.empty()) {
+    if (const Secret& token = endpoint_->credentials.token; !token.empty()) {
         std::string line;
-        line.reserve(64 + token.reveal().size());  // grown later it would leave a copy
+        line.reserve(64 + token.reveal().size());  // growing would leave a copy in memory
         headers_.add(std::move(line.append("Authorization: Bearer ").append(token.reveal())));
     }
 }
 
-Result<> Exchange::prepare() {
+Result<> Transfer::prepare() {
     if (!easy_) throw std::bad_alloc();
     add_headers();
-    const ServerUrl& url = identity_->url;
+    const ServerUrl& url = endpoint_->url;
     connect_to_.reset(
         ::curl_slist_append(nullptr, fmt::format("::{}:{}", url.host, url.port).c_str()));
     const std::string full =
-        fmt::format("https://{}:{}{}{}", host_of(*identity_), url.port, url.path, request_.path);
+        fmt::format("https://{}:{}{}{}", host_of(*endpoint_), url.port, url.path, request_.path);
     Options options(easy_.get());
-    set_trust(options, *identity_);
+    set_trust(options, *endpoint_);
     set_transport(options, request_);
     set_body(options, request_);
     options.set(CURLOPT_URL, full.c_str());
@@ -178,29 +179,30 @@ Result<> Exchange::prepare() {
     options.set(CURLOPT_WRITEDATA, static_cast<void*>(this));
     if (options.outcome() == CURLE_OK) return {};
     return fail(Code::internal,
-                fmt::format("{}: {}", what_, ::curl_easy_strerror(options.outcome())));
+                fmt::format("{}: {}", description_, ::curl_easy_strerror(options.outcome())));
 }
 
-int Exchange::status() const {
+int Transfer::status() const {
     long status = 0;
     ::curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
     return static_cast<int>(status);
 }
 
-std::chrono::seconds Exchange::retry_after() const {
+std::chrono::seconds Transfer::retry_after() const {
     curl_off_t seconds = 0;
     ::curl_easy_getinfo(easy_.get(), CURLINFO_RETRY_AFTER, &seconds);
     return std::clamp<std::chrono::seconds>(std::chrono::seconds(seconds), 0s, kLongestRetryAfter);
 }
 
-Failure Exchange::no_answer(CURLcode outcome) const {
-    const std::string_view said = error_.data();
-    const std::string why =
-        said.empty() ? ::curl_easy_strerror(outcome) : printable(said.substr(0, kMaxErrorShown));
+Failure Transfer::no_response(CURLcode outcome) const {
+    const std::string_view detail = error_.data();
+    const std::string why = detail.empty() ? ::curl_easy_strerror(outcome)
+                                           : printable(detail.substr(0, kMaxErrorShown));
     const char* const hint = outcome == CURLE_PEER_FAILED_VERIFICATION
-                                 ? ". Is the CA of the kubeconfig or secret the one of this server?"
+                                 ? "; check that the CA in the kubeconfig or secret is the one of "
+                                   "this server"
                                  : "";
-    return {.error = {code_of(outcome), fmt::format("{}: {}{}", what_, why, hint)},
+    return {.error = {code_of(outcome), fmt::format("{}: {}{}", description_, why, hint)},
             .status = status()};
 }
 

@@ -15,9 +15,9 @@
 
 namespace kubexm::kube {
 
-/// What all requests of an Api share. The blobs are not copied for each of them.
+/// Shared by all requests of an Api, so that the credentials are not copied for each.
 struct Endpoint {
-    ClusterCredentials access;
+    ClusterCredentials credentials;
     ServerUrl url;
 };
 
@@ -27,10 +27,10 @@ struct Request {
     std::string content_type;
     std::string body;
     std::chrono::milliseconds limit{};
-    bool is_stream = false;  // a connection of its own, and no limit to the whole answer
+    bool is_stream = false;  // a connection of its own, and no limit for the whole response
 };
 
-/// Headers, wiped when they go: one of them may be the bearer token.
+/// Wiped when destroyed: one of them may be the bearer token.
 class Headers {
 public:
     Headers() = default;
@@ -45,36 +45,35 @@ private:
     curl_slist* list_ = nullptr;
 };
 
-/// A request from its options to its answer. curl calls take() and on_head() from inside; what the
-/// caller gets to see happens in deliver() and finish(), when curl has returned: there the caller
-/// may drop anything.
-class Exchange : public std::enable_shared_from_this<Exchange> {
+/// A request and its response. curl calls on_head() and receive(); the callbacks of the caller run
+/// in deliver() and finish(), after curl has returned, and may destroy any request or the Api.
+class Transfer : public std::enable_shared_from_this<Transfer> {
 public:
-    Exchange(std::shared_ptr<const Endpoint> identity, Request request);
-    virtual ~Exchange() = default;
-    Exchange(const Exchange&) = delete;
-    Exchange& operator=(const Exchange&) = delete;
+    Transfer(std::shared_ptr<const Endpoint> endpoint, Request request);
+    virtual ~Transfer() = default;
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
 
     Result<> prepare();
     CURL* easy() const { return easy_.get(); }
 
-    /// The answer's head is complete.
+    /// The head of the response is complete.
     virtual void on_head() {}
-    /// A piece of the body; false ends the request.
-    virtual bool take(std::string_view bytes) = 0;
+    /// A piece of the body; false aborts the request.
+    virtual bool receive(std::string_view bytes) = 0;
     virtual void deliver() {}
     virtual void finish(CURLcode outcome) = 0;
-    /// Nothing is told any more.
-    virtual void silence() = 0;
-    /// Where curl could not even begin.
-    virtual void refuse(const Error& error) = 0;
+    /// No callbacks from here on.
+    virtual void cancel() = 0;
+    /// curl could not start the request.
+    virtual void abort(const Error& error) = 0;
 
 protected:
-    const std::string& what() const { return what_; }
+    const std::string& description() const { return description_; }
     int status() const;
     std::chrono::seconds retry_after() const;
-    /// Where there was no complete answer.
-    Failure no_answer(CURLcode outcome) const;
+    /// There was no complete response.
+    Failure no_response(CURLcode outcome) const;
 
 private:
     struct Free {
@@ -86,9 +85,9 @@ private:
 
     void add_headers();
 
-    std::shared_ptr<const Endpoint> identity_;
+    std::shared_ptr<const Endpoint> endpoint_;
     Request request_;
-    std::string what_;  // "GET /api/v1/nodes at https://10.0.0.1:6443"
+    std::string description_;  // "GET /api/v1/nodes at https://10.0.0.1:6443"
     std::array<char, CURL_ERROR_SIZE> error_{};
     Headers headers_;
     std::unique_ptr<curl_slist, FreeList> connect_to_;
