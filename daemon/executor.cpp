@@ -92,7 +92,7 @@ void reload(Executor& executor, const std::string& file, const config::ExecutorC
     auto settings = config::load_executor(file);
     if (settings) {
         log::set_level(settings->log.level);
-        const bool taken = executor.worker.look(
+        const bool taken = executor.worker.query(
             0, [&executor, allow = settings->allow] { executor.engine.allow(allow); });
         if (taken) log::notice(fmt::format("{} was read again", file));
         if (!taken) log::error("the old allow-lists stay: too much waits, reload again");

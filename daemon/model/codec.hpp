@@ -7,8 +7,7 @@
 #include "daemon/model/plan.hpp"
 #include "daemon/model/step.hpp"
 
-// What the codec needs to know beyond the members of our structs; found through the types'
-// namespace.
+// Encodings beyond those of plain members; found by argument-dependent lookup.
 
 namespace kubexm::model {
 

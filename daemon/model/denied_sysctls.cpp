@@ -8,7 +8,7 @@ namespace kubexm::model {
 namespace {
 
 constexpr std::array<std::string_view, 36> kDenied{
-    // The kernel runs what these name, or loads code through them.
+    // The kernel runs the named program, or loads code.
     "fs.binfmt_misc.*",
     "kernel.core_pattern",
     "kernel.core_pipe_limit",
@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 36> kDenied{
     "kernel.modules_disabled",
     "kernel.poweroff_cmd",
     "kernel.usermodehelper.*",
-    // What protects processes from each other and the kernel from them.
+    // Protections of processes and of the kernel.
     "dev.tty.ldisc_autoload",
     "dev.tty.legacy_tiocsti",
     "fs.protected_fifos",
@@ -48,12 +48,12 @@ constexpr std::array<std::string_view, 36> kDenied{
     "vm.unprivileged_userfaultfd",
 };
 
-/// The keys a pattern means all begin with this: "fs.inotify." or "kernel.panic".
+/// The common prefix of all keys of a pattern: "fs.inotify." or "kernel.panic".
 std::string_view stem_of(std::string_view pattern) {
     return pattern.ends_with(".*") ? pattern.substr(0, pattern.size() - 1) : pattern;
 }
 
-/// Whether one pattern means a key that the other means too.
+/// Whether a key matches both patterns.
 bool overlap(std::string_view one, std::string_view other) {
     const bool one_is_wide = one.ends_with(".*");
     const bool other_is_wide = other.ends_with(".*");

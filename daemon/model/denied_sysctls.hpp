@@ -4,9 +4,9 @@
 
 namespace kubexm::model {
 
-/// Whether the key, or a pattern such as "kernel.*", means a kernel parameter that nobody may set
-/// through us, whatever a configuration says: those that make the kernel run a program, load code,
-/// or give up a protection of its own.
+/// Whether the key, or a pattern such as "kernel.*", covers a kernel parameter that no
+/// configuration can allow: one that makes the kernel run a program, load code, or drop a
+/// protection.
 bool is_denied_sysctl(std::string_view pattern);
 
 }  // namespace kubexm::model

@@ -4,7 +4,7 @@
 
 namespace kubexm::model {
 
-/// kubelet does not start with a label of Kubernetes' own namespaces that is not on its list.
+/// kubelet refuses to start with a label of Kubernetes' own namespaces that is not on its list.
 bool may_kubelet_set_label(std::string_view key);
 
 }  // namespace kubexm::model

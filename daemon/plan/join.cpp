@@ -63,7 +63,7 @@ void set_sysctls(std::vector<Step>& steps) {
 /// After the directories and before what is put into them: undo goes the other way, and a directory
 /// is given back when what kubelet made in it is gone.
 void claim(std::vector<Step>& steps) {
-    for (const ByProduct kind : {ByProduct::cgroups, ByProduct::links, ByProduct::chains}) {
+    for (const SideEffect kind : {SideEffect::cgroups, SideEffect::links, SideEffect::chains}) {
         steps.emplace_back(SideEffects{kind});
     }
     for (const char* path : kShared) steps.emplace_back(Claim{path, /*if_empty=*/true});
@@ -119,7 +119,7 @@ void run_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
     const std::string key = digest_of(files);
     steps.insert(steps.end(), files.begin(), files.end());
     steps.emplace_back(DaemonReload{{"kubelet.service"}});
-    steps.emplace_back(SideEffects{ByProduct::pods});
+    steps.emplace_back(SideEffects{SideEffect::pods});
     steps.emplace_back(UnitState{"kubelet.service", true, true, std::nullopt, key});
 }
 

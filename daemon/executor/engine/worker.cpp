@@ -2,15 +2,24 @@
 
 #include <algorithm>
 
+#include "daemon/model/step.hpp"
+
 namespace kubexm::executor {
 
 namespace {
 
 constexpr std::size_t kMaxWaitingPlans = 4;
-// Each may come with 64 descriptors, and systemd lets us have 8192.
-constexpr std::size_t kMaxLooksOfUser = 32;
-constexpr int kLooksAtOnce = 8;
-constexpr auto kLongestWork = std::chrono::minutes(6);  // a step's deadline and some
+// Each may come with 64 descriptors; the unit's limit is 8192.
+constexpr std::size_t kMaxQueriesOfUser = 32;
+constexpr int kQueriesAtOnce = 8;
+
+template <typename... Types>
+constexpr std::chrono::seconds longest_deadline(const std::variant<Types...>*) {
+    return std::max({Types::kTraits.deadline...});
+}
+
+constexpr auto kLongestWork =
+    longest_deadline(static_cast<const model::Step*>(nullptr)) + std::chrono::minutes(1);
 
 }  // namespace
 
@@ -21,12 +30,12 @@ void Worker::finish() {
     if (thread_.joinable()) thread_.join();
 }
 
-bool Worker::look(std::uint32_t user, Look look) {
+bool Worker::query(std::uint32_t user, Query query) {
     {
         const std::scoped_lock lock(mutex_);
-        std::deque<Look>& of_user = looks_[user];
-        if (of_user.size() >= kMaxLooksOfUser) return false;
-        of_user.push_back(std::move(look));
+        std::deque<Query>& of_user = queries_[user];
+        if (of_user.size() >= kMaxQueriesOfUser) return false;
+        of_user.push_back(std::move(query));
     }
     changed_.notify_one();
     return true;
@@ -64,44 +73,44 @@ bool Worker::stop_plan(std::string_view id) {
     return true;
 }
 
-bool Worker::take_look(Look& look) {
+bool Worker::pop_query(Query& query) {
     const std::scoped_lock lock(mutex_);
-    if (looks_.empty()) return false;
-    auto next = looks_.upper_bound(served_);
-    if (next == looks_.end()) next = looks_.begin();
+    if (queries_.empty()) return false;
+    auto next = queries_.upper_bound(served_);
+    if (next == queries_.end()) next = queries_.begin();
     auto& [user, of_user] = *next;
     served_ = user;
-    look = std::move(of_user.front());
+    query = std::move(of_user.front());
     of_user.pop_front();
-    if (of_user.empty()) looks_.erase(next);
+    if (of_user.empty()) queries_.erase(next);
     return true;
 }
 
-void Worker::serve_looks() {
-    pulse_.beat();
-    Look look;
-    for (int i = 0; i < kLooksAtOnce && take_look(look); ++i) {
-        look();
-        pulse_.beat();
+void Worker::serve_queries() {
+    timer_.beat();
+    Query query;
+    for (int i = 0; i < kQueriesAtOnce && pop_query(query); ++i) {
+        query();
+        timer_.beat();
     }
 }
 
-bool Worker::alive() const { return pulse_.alive(kLongestWork); }
+bool Worker::alive() const { return timer_.alive(kLongestWork); }
 
 void Worker::run(const std::stop_token& end) {
     while (!end.stop_requested()) {
-        serve_looks();
+        serve_queries();
         Plan next;
         {
             std::unique_lock lock(mutex_);
             running_.clear();
-            pulse_.rest();
-            changed_.wait(lock, end, [this] { return !looks_.empty() || !plans_.empty(); });
+            timer_.rest();
+            changed_.wait(lock, end, [this] { return !queries_.empty() || !plans_.empty(); });
             if (end.stop_requested() || plans_.empty()) continue;
             next = std::move(plans_.front().second);
             plans_.pop_front();
         }
-        pulse_.beat();
+        timer_.beat();
         next();
     }
 }

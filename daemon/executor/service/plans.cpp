@@ -48,7 +48,7 @@ void Service::replace_plan(const Asker& asker, Check check, Accept accept) {
         if (auto good = check(); !good) return end_offer(asker, refused(good.error()));
         if (queue_plan(asker, true, std::move(accept))) worker_.stop_plan();
     };
-    if (worker_.look(asker.caller.uid, std::move(checked))) return;
+    if (worker_.query(asker.caller.uid, std::move(checked))) return;
     turn_down(asker, too_many_of(asker.caller));
 }
 
@@ -84,7 +84,7 @@ Result<> Service::carry_out(const PlanRecord& record, const Stop& stop) {
                 if (report.progress.empty()) log_step(report);
                 loop_.post([this, event = event_of(report)] { on_report(event); });
             },
-        .between_steps = [this] { worker_.serve_looks(); },
+        .between_steps = [this] { worker_.serve_queries(); },
     };
     auto state = engine_.carry_out(record, stop, listener);
     PlanRecord ended = record;

@@ -91,16 +91,16 @@ void Service::turn_away(wire::Channel channel, const wire::Peer& peer) {
 void Service::write_down(Caller caller, const Error& refusal) {
     engine_.note_refusal(caller, refusal.what);
     if (writes_down_.exchange(true)) return;
-    const bool queued = worker_.look(0, [this] {
+    const bool queued = worker_.query(0, [this] {
         writes_down_ = false;
         engine_.write_refusals();
     });
     if (!queued) writes_down_ = false;
 }
 
-void Service::look(Session& session, Worker::Look look) {
+void Service::look(Session& session, Worker::Query look) {
     const Caller caller = caller_of(session);
-    if (worker_.look(caller.uid, std::move(look))) return;
+    if (worker_.query(caller.uid, std::move(look))) return;
     refuse(session, too_many_of(caller));
 }
 

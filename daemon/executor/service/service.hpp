@@ -66,7 +66,7 @@ private:
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
     void begin_events(const std::string& plan_id);
 
-    void look(Session& session, Worker::Look look);
+    void look(Session& session, Worker::Query look);
     bool begins_offer(Session& session);
     void end_offer(const Asker& asker, wire::Reply reply);
     void turn_down(const Asker& asker, const Error& why);

@@ -27,7 +27,7 @@ AllowList allow() {
 Result<> judged(Step step) { return permitted({"p", "o", {std::move(step)}}, allow()); }
 
 class Permitted : public testing::TestWithParam<Step> {};
-TEST_P(Permitted, IsLetThrough) {
+TEST_P(Permitted, IsAccepted) {
     auto good = judged(GetParam());
     EXPECT_TRUE(good) << good.error().what;
 }
@@ -52,7 +52,7 @@ struct Escape {
 };
 
 class Refused : public testing::TestWithParam<Escape> {};
-TEST_P(Refused, IsStoppedWithAReasonThatNamesTheStep) {
+TEST_P(Refused, NamesTheStepAndTheReason) {
     auto refused = judged(GetParam().step);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, GetParam().code) << refused.error().what;
