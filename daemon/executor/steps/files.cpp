@@ -24,22 +24,17 @@ struct DesiredFile {
     std::optional<std::string> content;  // none: the vault has it
 };
 
-Attributes from_access(const model::FileAccess& access) {
-    return {access.mode.bits, access.uid, access.gid, {}};
-}
-
 Result<DesiredFile> desired(const model::RenderedFile& step) {
     auto rendered = TRY(render(step.document));
     const Attributes attributes{.mode = rendered.mode};
     return DesiredFile{rendered.path, sha256(rendered.content), attributes, rendered.content};
 }
 
-Result<DesiredFile> desired(const model::DataFile& step) {
-    return DesiredFile{step.path, step.digest, from_access(step.access), {}};
-}
-
-Result<DesiredFile> desired(const model::SecretFile& step) {
-    return DesiredFile{step.path, step.digest, from_access(step.access), {}};
+template <typename Step>
+Result<DesiredFile> desired(const Step& step) {
+    const model::FileAccess& access = step.access;
+    const Attributes attributes{access.mode.bits, access.uid, access.gid, {}};
+    return DesiredFile{step.path, step.digest, attributes, {}};
 }
 
 bool matches(const PathState& state, const DesiredFile& file) {

@@ -13,7 +13,7 @@ namespace kubexm::executor::kinds {
 
 namespace {
 
-/// No unit of another owner, no instance of a template, and not the executor itself.
+/// Not a unit of another owner, an instance of a template, or the executor.
 bool is_transient_name(std::string_view name) {
     constexpr std::size_t kMaxName = 128;
     return name.starts_with("kubexm-") && name.ends_with(".service") &&
@@ -26,7 +26,7 @@ bool is_transient_name(std::string_view name) {
 Result<> permitted(const model::AllowList& allow, const model::TransientUnit& step) {
     if (!is_transient_name(step.name)) {
         return fail(Code::denied, fmt::format("unit {}: expected a name kubexm-*.service of "
-                                              "letters, digits and . _ - that is not in use",
+                                              "letters, digits and . _ -, and not the executor's",
                                               step.name));
     }
     if (step.argv.empty()) return fail(Code::invalid, "argv: expected a command, found none");
