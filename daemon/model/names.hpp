@@ -19,12 +19,12 @@ struct Names<model::DataKind> {
 };
 
 template <>
-struct Names<model::ByProduct> {
-    static constexpr std::array<std::pair<model::ByProduct, std::string_view>, 4> kAll{{
-        {model::ByProduct::pods, "pods"},
-        {model::ByProduct::chains, "chains"},
-        {model::ByProduct::links, "links"},
-        {model::ByProduct::cgroups, "cgroups"},
+struct Names<model::SideEffect> {
+    static constexpr std::array<std::pair<model::SideEffect, std::string_view>, 4> kAll{{
+        {model::SideEffect::pods, "pods"},
+        {model::SideEffect::chains, "chains"},
+        {model::SideEffect::links, "links"},
+        {model::SideEffect::cgroups, "cgroups"},
     }};
 };
 

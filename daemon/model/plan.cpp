@@ -4,6 +4,8 @@
 
 #include "daemon/base/digest.hpp"
 #include "daemon/base/json.hpp"
+#include "daemon/base/scan.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/model/codec.hpp"
 
 namespace kubexm::model {
@@ -17,27 +19,26 @@ constexpr std::size_t kMaxName = 128;
 json step_to_json(const Step& step) {
     json with = codec::encode(step);
     with.erase("type");
+    const Description about = describe(step);
     return {{"type", std::string(type_of(step))},
-            {"target", target_of(step)},
-            {"text", text_of(step)},
-            {"effects", effects_of(step)},
+            {"target", about.target},
+            {"text", about.text},
+            {"effects", about.effects},
             {"with", with}};
 }
 
-/// A derived member that is given must say what we would say.
-Result<> agrees(const json& given, std::string_view name, const json& ours,
+/// A derived member may be absent, but not differ.
+Result<> agrees(const json& given, std::string_view name, const json& derived,
                 const std::string& where) {
     const auto member = given.find(std::string(name));
-    if (member == given.end() || *member == ours) return {};
+    if (member == given.end() || *member == derived) return {};
     return fail(Code::invalid, fmt::format("{}.{}: does not agree with the rest", where, name));
 }
 
 Result<Step> read_step(const json& given, const std::string& where) {
     if (!given.is_object()) return codec::expected_here(where, "an object");
     const std::vector<std::string_view> known{"type", "target", "text", "effects", "state", "with"};
-    if (auto good = codec::only_known(given, known, where); !good) {
-        return std::unexpected(good.error());
-    }
+    TRY(codec::only_known(given, known, where));
     if (!given.contains("with") || !given["with"].is_object()) {
         return codec::expected_here(where + ".with", "an object");
     }
@@ -45,14 +46,10 @@ Result<Step> read_step(const json& given, const std::string& where) {
     if (parameters.contains("type")) return codec::expected_here(where + ".with", "no type");
     parameters["type"] = given.contains("type") ? given["type"] : json();
     Step step;
-    if (auto done = codec::decode(parameters, step, {where + ".with"}); !done) {
-        return std::unexpected(done.error());
-    }
-    const json ours = step_to_json(step);
+    TRY(codec::decode(parameters, step, {where + ".with"}));
+    const json derived = step_to_json(step);
     for (std::string_view name : {"target", "text", "effects"}) {
-        if (auto good = agrees(given, name, ours[std::string(name)], where); !good) {
-            return std::unexpected(good.error());
-        }
+        TRY(agrees(given, name, derived[std::string(name)], where));
     }
     return step;
 }
@@ -62,14 +59,9 @@ Result<std::string> short_name(const json& document, const char* member) {
     if (!document.contains(member)) {
         return fail(Code::invalid, fmt::format("{}: is missing", member));
     }
-    if (auto done = codec::decode(document[member], value, {member}); !done) {
-        return std::unexpected(done.error());
-    }
-    const auto plain = [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == ':';
-    };
-    if (value.empty() || value.size() > kMaxName ||
-        !std::all_of(value.begin(), value.end(), plain)) {
+    TRY(codec::decode(document[member], value, {member}));
+    const auto is_such = [](char c) { return is_name_character(c) || c == ':'; };
+    if (value.size() > kMaxName || !made_of(value, is_such)) {
         return codec::expected_here(member, "1 to 128 letters, digits, - . _ :");
     }
     return value;
@@ -85,9 +77,8 @@ Result<std::vector<Step>> steps_from_json(const json& document) {
     }
     std::vector<Step> steps;
     for (const json& given : list) {
-        auto step = read_step(given, fmt::format("steps[{}]", steps.size()));
-        if (!step) return std::unexpected(step.error());
-        steps.push_back(*std::move(step));
+        Step step = TRY(read_step(given, fmt::format("steps[{}]", steps.size())));
+        steps.push_back(std::move(step));
     }
     return steps;
 }
@@ -110,9 +101,7 @@ json encode(const Plan& plan) {
 Result<> decode(const json& from, Plan& to, const codec::Place& place) {
     const std::string& where = place.path;
     if (!from.is_object()) return codec::expected_here(where, "an object");
-    if (auto good = codec::only_known(from, {"id", "owner", "hash", "steps"}, where); !good) {
-        return good;
-    }
+    TRY(codec::only_known(from, {"id", "owner", "hash", "steps"}, where));
     auto id = short_name(from, "id");
     if (!id) return during(where, id.error());
     auto owner = short_name(from, "owner");
@@ -130,7 +119,7 @@ Result<Plan> plan_from_json(std::string_view text) {
     auto document = parse_json(text, limits);
     if (!document) return during("plan", document.error());
     Plan plan;
-    if (auto done = decode(*document, plan, {"plan"}); !done) return std::unexpected(done.error());
+    TRY(decode(*document, plan, {"plan"}));
     return plan;
 }
 
@@ -141,9 +130,7 @@ Result<Step> step_from_json(std::string_view text) {
         parse_json(text, {.max_bytes = kMaxPlanBytes, .max_depth = 10, .max_values = 2000});
     if (!document) return during("step", document.error());
     Step step;
-    if (auto done = codec::decode(*document, step, {"step"}); !done) {
-        return std::unexpected(done.error());
-    }
+    TRY(codec::decode(*document, step, {"step"}));
     return step;
 }
 
@@ -156,10 +143,9 @@ std::string to_json(const Plan& plan, std::span<const std::string> states) {
 std::string to_text(const Plan& plan, std::span<const std::string> states) {
     std::string text;
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-        text += fmt::format("{:<8} {}", i < states.size() ? states[i] : "", text_of(plan.steps[i]));
-        for (const std::string& effect : effects_of(plan.steps[i])) {
-            text += fmt::format(" ({})", effect);
-        }
+        const Description about = describe(plan.steps[i]);
+        text += fmt::format("{:<8} {}", i < states.size() ? states[i] : "", about.text);
+        for (const std::string& effect : about.effects) text += fmt::format(" ({})", effect);
         text += '\n';
     }
     return text;

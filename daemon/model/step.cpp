@@ -15,14 +15,14 @@ std::string unit_text(const UnitState& unit) {
     if (unit.masked) verbs.push_back(*unit.masked ? "mask" : "unmask");
     if (unit.enabled) verbs.push_back(*unit.enabled ? "enable" : "disable");
     if (unit.active) verbs.push_back(*unit.active ? "start" : "stop");
-    if (verbs.empty()) verbs.push_back("leave");
+    if (verbs.empty()) verbs.push_back("keep");
     return fmt::format("{} {}", fmt::join(verbs, " and "), unit.name);
 }
 
 std::vector<std::string> unit_effects(const UnitState& unit) {
     const bool runs_containers = unit.name == "containerd.service";
     if (runs_containers && (unit.active == false || !unit.restart_key.empty())) {
-        return {"interrupts the container runtime; running containers go on"};
+        return {"interrupts the container runtime; running containers continue"};
     }
     if (unit.active == false) return {fmt::format("stops {}", unit.name)};
     return {};
@@ -57,97 +57,96 @@ std::string path_of(const Document& document) {
         document);
 }
 
+// Each description: target, text, unit, effects, digests.
+
+Description RenderedFile::describe() const {
+    const std::string path = path_of(document);
+    return {path, "write " + path, "", {}, {}};
+}
+
+Description DataFile::describe() const { return {path, "write " + path, "", {}, {digest}}; }
+
+Description SecretFile::describe() const {
+    return {path, "write secret " + path, "", {}, {digest}};
+}
+
+Description Directory::describe() const {
+    return {path, fmt::format("create directory {} ({:04o})", path, access.mode.bits), "", {}, {}};
+}
+
+Description Symlink::describe() const {
+    return {path, fmt::format("link {} to {}", path, target), "", {}, {}};
+}
+
+Description ManagedBlock::describe() const {
+    return {path + "#" + name, fmt::format("write block \"{}\" in {}", name, path), "", {}, {}};
+}
+
+Description AbsentPath::describe() const { return {path, "remove " + path, "", {}, {}}; }
+
+Description DeletedTree::describe() const {
+    return {path, "delete everything below " + path, "", {"deletes data below " + path}, {}};
+}
+
+Description Sysctl::describe() const {
+    return {key, fmt::format("set {} to {}", key, value), "", {}, {}};
+}
+
+Description KernelModule::describe() const {
+    return {name, "load kernel module " + name, "", {}, {}};
+}
+
+Description SwapOff::describe() const {
+    return {"swap", "turn swap off", "", {"needs memory for the swapped-out pages"}, {}};
+}
+
+Description Unmounted::describe() const {
+    return {below, "unmount everything below " + below, "", {}, {}};
+}
+
+Description UnitState::describe() const {
+    return {name, unit_text(*this), name, unit_effects(*this), {}};
+}
+
+Description DaemonReload::describe() const {
+    return {"systemd", "reload systemd unit files", "", {}, {}};
+}
+
+Description ComponentVersion::describe() const {
+    const std::string text = fmt::format("install {} {}", component, version);
+    std::vector<std::string> digests;
+    for (const ComponentFile& file : files) digests.push_back(file.digest);
+    return {component, text, "", {}, std::move(digests)};
+}
+
+Description TransientUnit::describe() const {
+    const std::string text = fmt::format("run {} in {}", fmt::join(argv, " "), name);
+    return {name, text, name, {"runs " + name}, {}};
+}
+
+Description Claim::describe() const {
+    return {path, fmt::format("record content of {} for undo", path), "", {}, {}};
+}
+
+Description SideEffects::describe() const {
+    const std::string objects(name_of(kind));
+    return {objects, fmt::format("record existing {} for undo", objects), "", {}, {}};
+}
+
 std::string_view type_of(const Step& step) {
-    return std::visit([](const auto& value) { return value.kType; }, step);
+    return std::visit([](const auto& type) { return type.kType; }, step);
 }
 
-std::string target_of(const Step& step) {
-    return std::visit(overloaded{
-                          [](const RenderedFile& s) { return path_of(s.document); },
-                          [](const DataFile& s) { return s.path; },
-                          [](const SecretFile& s) { return s.path; },
-                          [](const Directory& s) { return s.path; },
-                          [](const Symlink& s) { return s.path; },
-                          [](const ManagedBlock& s) { return s.path + "#" + s.name; },
-                          [](const AbsentPath& s) { return s.path; },
-                          [](const DeletedTree& s) { return s.path; },
-                          [](const Sysctl& s) { return s.key; },
-                          [](const KernelModule& s) { return s.name; },
-                          [](const SwapOff&) { return std::string("swap"); },
-                          [](const Unmounted& s) { return s.below; },
-                          [](const UnitState& s) { return s.name; },
-                          [](const DaemonReload&) { return std::string("systemd"); },
-                          [](const ComponentVersion& s) { return s.component; },
-                          [](const TransientUnit& s) { return s.name; },
-                          [](const Claim& s) { return s.path; },
-                          [](const SideEffects& s) { return std::string(name_of(s.kind)); },
-                      },
-                      step);
+const StepTraits& traits_of(const Step& step) {
+    return std::visit([](const auto& type) -> const StepTraits& { return type.kTraits; }, step);
 }
 
-std::vector<std::string> contents_of(const Step& step) {
-    using Digests = std::vector<std::string>;
-    return std::visit(overloaded{
-                          [](const DataFile& s) { return Digests{s.digest}; },
-                          [](const SecretFile& s) { return Digests{s.digest}; },
-                          [](const ComponentVersion& s) {
-                              Digests digests;
-                              for (const ComponentFile& file : s.files) {
-                                  digests.push_back(file.digest);
-                              }
-                              return digests;
-                          },
-                          [](const auto&) { return Digests{}; },
-                      },
-                      step);
+Description describe(const Step& step) {
+    return std::visit([](const auto& type) { return type.describe(); }, step);
 }
 
-std::string text_of(const Step& step) {
-    return std::visit(
-        overloaded{
-            [](const RenderedFile& s) { return "write " + path_of(s.document); },
-            [](const DataFile& s) { return "write " + s.path; },
-            [](const SecretFile& s) { return "write secret " + s.path; },
-            [](const Directory& s) {
-                return fmt::format("make directory {} ({:04o})", s.path, s.access.mode.bits);
-            },
-            [](const Symlink& s) { return fmt::format("link {} to {}", s.path, s.target); },
-            [](const ManagedBlock& s) {
-                return fmt::format("write our lines \"{}\" into {}", s.name, s.path);
-            },
-            [](const AbsentPath& s) { return "remove " + s.path; },
-            [](const DeletedTree& s) { return "delete everything below " + s.path; },
-            [](const Sysctl& s) { return fmt::format("set {} to {}", s.key, s.value); },
-            [](const KernelModule& s) { return "load kernel module " + s.name; },
-            [](const SwapOff&) { return std::string("turn swap off"); },
-            [](const Unmounted& s) { return "unmount everything below " + s.below; },
-            [](const UnitState& s) { return unit_text(s); },
-            [](const DaemonReload&) { return std::string("let systemd read its units again"); },
-            [](const ComponentVersion& s) {
-                return fmt::format("put {} {} into use", s.component, s.version);
-            },
-            [](const TransientUnit& s) {
-                return fmt::format("run {} as {}", fmt::join(s.argv, " "), s.name);
-            },
-            [](const Claim& s) { return "take note that " + s.path + " will be ours"; },
-            [](const SideEffects& s) {
-                return fmt::format("take note that new {} will be ours", name_of(s.kind));
-            },
-        },
-        step);
-}
-
-std::vector<std::string> effects_of(const Step& step) {
-    using Effects = std::vector<std::string>;
-    return std::visit(
-        overloaded{
-            [](const UnitState& s) { return unit_effects(s); },
-            [](const DeletedTree& s) { return Effects{"deletes data below " + s.path}; },
-            [](const SwapOff&) { return Effects{"needs memory for what was swapped out"}; },
-            [](const TransientUnit& s) { return Effects{"runs " + s.name}; },
-            [](const auto&) { return Effects{}; },
-        },
-        step);
-}
+std::string target_of(const Step& step) { return describe(step).target; }
+std::string text_of(const Step& step) { return describe(step).text; }
+std::vector<std::string> effects_of(const Step& step) { return describe(step).effects; }
 
 }  // namespace kubexm::model

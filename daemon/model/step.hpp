@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "daemon/model/document.hpp"
+#include "daemon/model/step_traits.hpp"
 
 namespace kubexm::model {
 
-// The steps a plan is made of: a closed list of typed, plain structs. What is not in this list
-// cannot be done to a host. `fields` names the members once, for the JSON form, the hash and the
-// wire; `kType` is the word for it in that form. Paths are absolute.
+// The steps of a plan: a closed list of typed, plain structs. A change that no type describes
+// cannot be made to a host. `kType` is the type's word in JSON, `fields` names the members once,
+// for JSON, hash and wire. Paths are absolute. A new type is a struct here with its describe() in
+// step.cpp, its verbs in executor/steps (kinds.hpp and a file of its own), and its row in PLAN.md.
 
 /// Permission bits; "0644" in the JSON form, as people write them.
 struct Mode {
@@ -36,26 +38,30 @@ struct FileAccess {
     }
 };
 
-/// A file that the executor writes from typed parameters; they know its path.
+/// A file that the executor renders from typed parameters; the document determines its path.
 struct RenderedFile {
     static constexpr std::string_view kType = "rendered-file";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     Document document;
 
+    Description describe() const;
     bool operator==(const RenderedFile&) const = default;
     static void fields(auto& self, auto&& visit) { visit("document", self.document); }
 };
 
-/// What free content may be. Anything that root executes is rendered instead.
+/// The purpose of content that is not rendered. Anything that root executes is rendered.
 enum class DataKind { ca_bundle, registry_hosts, cni_config };
 
 /// A file whose content comes with the plan, named by digest.
 struct DataFile {
     static constexpr std::string_view kType = "data-file";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kFileData};
     std::string path;
     DataKind kind = DataKind::ca_bundle;
     std::string digest;  // SHA-256 of the content, hexadecimal
     FileAccess access;
 
+    Description describe() const;
     bool operator==(const DataFile&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("path", self.path);
@@ -65,14 +71,16 @@ struct DataFile {
     }
 };
 
-/// A file whose content is a secret. Only the handle and the digest are ever part of a plan.
+/// A file whose content is a secret. A plan holds only its handle and digest.
 struct SecretFile {
     static constexpr std::string_view kType = "secret-file";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kFileData};
     std::string path;
     std::string handle;
     std::string digest;
     FileAccess access{.mode = Mode{0600}};
 
+    Description describe() const;
     bool operator==(const SecretFile&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("path", self.path);
@@ -84,9 +92,11 @@ struct SecretFile {
 
 struct Directory {
     static constexpr std::string_view kType = "directory";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     std::string path;
     FileAccess access{.mode = Mode{0755}};
 
+    Description describe() const;
     bool operator==(const Directory&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("path", self.path);
@@ -96,9 +106,11 @@ struct Directory {
 
 struct Symlink {
     static constexpr std::string_view kType = "symlink";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     std::string path;
     std::string target;
 
+    Description describe() const;
     bool operator==(const Symlink&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("path", self.path);
@@ -106,13 +118,15 @@ struct Symlink {
     }
 };
 
-/// Lines of ours inside a file that belongs to somebody else, between two marker lines.
+/// Our lines between two marker lines in a file of another owner.
 struct ManagedBlock {
     static constexpr std::string_view kType = "managed-block";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     std::string path;
     std::string name;
     std::vector<std::string> lines;
 
+    Description describe() const;
     bool operator==(const ManagedBlock&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("path", self.path);
@@ -121,20 +135,24 @@ struct ManagedBlock {
     }
 };
 
-/// A file, symbolic link or empty directory that shall not be there.
+/// No file, symbolic link or directory at a path; a directory there must be empty.
 struct AbsentPath {
     static constexpr std::string_view kType = "absent-path";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     std::string path;
 
+    Description describe() const;
     bool operator==(const AbsentPath&) const = default;
     static void fields(auto& self, auto&& visit) { visit("path", self.path); }
 };
 
-/// A directory that shall not be there, with everything below it that is on the same file system.
+/// No directory at a path. Everything below it on the same file system is deleted.
 struct DeletedTree {
     static constexpr std::string_view kType = "deleted-tree";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     std::string path;
 
+    Description describe() const;
     bool operator==(const DeletedTree&) const = default;
     static void fields(auto& self, auto&& visit) { visit("path", self.path); }
 };
@@ -142,9 +160,11 @@ struct DeletedTree {
 /// A kernel parameter, dotted: "net.ipv4.ip_forward".
 struct Sysctl {
     static constexpr std::string_view kType = "sysctl";
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
     std::string key;
     std::string value;
 
+    Description describe() const;
     bool operator==(const Sysctl&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("key", self.key);
@@ -154,8 +174,10 @@ struct Sysctl {
 
 struct KernelModule {
     static constexpr std::string_view kType = "kernel-module";
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
     std::string name;
 
+    Description describe() const;
     bool operator==(const KernelModule&) const = default;
     static void fields(auto& self, auto&& visit) { visit("name", self.name); }
 };
@@ -163,7 +185,9 @@ struct KernelModule {
 /// No swap is in use: every active .swap unit is stopped.
 struct SwapOff {
     static constexpr std::string_view kType = "swap-off";
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
 
+    Description describe() const;
     bool operator==(const SwapOff&) const = default;
     static void fields(auto&, auto&&) {}
 };
@@ -171,21 +195,25 @@ struct SwapOff {
 /// Nothing is mounted below a path: the .mount units there are stopped, deepest first.
 struct Unmounted {
     static constexpr std::string_view kType = "unmounted";
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
     std::string below;
 
+    Description describe() const;
     bool operator==(const Unmounted&) const = default;
     static void fields(auto& self, auto&& visit) { visit("below", self.below); }
 };
 
-/// The state a unit shall be in; what is not said stays as it is.
+/// The desired state of a unit. Members without a value stay as they are.
 struct UnitState {
     static constexpr std::string_view kType = "unit-state";
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
     std::string name;  // "kubelet.service"
     std::optional<bool> enabled;
     std::optional<bool> active;
     std::optional<bool> masked;
     std::string restart_key;  // an active unit is restarted when this differs from the ledger's
 
+    Description describe() const;
     bool operator==(const UnitState&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("name", self.name);
@@ -196,22 +224,26 @@ struct UnitState {
     }
 };
 
-/// systemd knows the files of these units as they are on the disk.
+/// systemd has loaded the unit files of these units as they are on the disk.
 struct DaemonReload {
     static constexpr std::string_view kType = "daemon-reload";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::last, kNoContent};
     std::vector<std::string> units;
 
+    Description describe() const;
     bool operator==(const DaemonReload&) const = default;
     static void fields(auto& self, auto&& visit) { visit("units", self.units); }
 };
 
-/// A command run once by PID 1 in a unit of its own. No shell.
+/// A command that PID 1 runs once in a transient unit. No shell.
 struct TransientUnit {
     static constexpr std::string_view kType = "transient-unit";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     std::string name;  // "kubexm-preflight.service"
     std::vector<std::string> argv;
     std::uint32_t timeout_seconds = 60;
 
+    Description describe() const;
     bool operator==(const TransientUnit&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("name", self.name);
@@ -237,14 +269,16 @@ struct ComponentFile {
 /// Where components are: /opt/kubexm/<component>/<version>, with a link `current` beside it.
 inline constexpr std::string_view kComponents = "/opt/kubexm";
 
-/// A version of a component is there and in use. Its content comes with the plan; what root does
-/// not trust is refused.
+/// A version of a component is installed and in use. Its content comes with the plan; every digest
+/// must be on root's list.
 struct ComponentVersion {
     static constexpr std::string_view kType = "component-version";
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kBinaries};
     std::string component;  // "kubelet"
     std::string version;    // "v1.34.1"
     std::vector<ComponentFile> files;
 
+    Description describe() const;
     bool operator==(const ComponentVersion&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("component", self.component);
@@ -253,13 +287,14 @@ struct ComponentVersion {
     }
 };
 
-/// Something that what we start will make by itself, so that undo knows it is ours.
+/// A path that a started unit will create or fill. Undo removes everything new in it.
 struct Claim {
     static constexpr std::string_view kType = "claim";
-    std::string path;  // a directory tree that was not there before
-    std::optional<bool>
-        if_empty;  // only the directory itself, which others may come to use as well
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    std::string path;
+    std::optional<bool> if_empty;  // remove only the directory itself, and only if it is empty
 
+    Description describe() const;
     bool operator==(const Claim&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("path", self.path);
@@ -267,15 +302,17 @@ struct Claim {
     }
 };
 
-/// What runs in a cluster makes besides files.
-enum class ByProduct { pods, chains, links, cgroups };
+/// Objects other than files that a kubelet and its pods create.
+enum class SideEffect { pods, chains, links, cgroups };
 
-/// What of a kind appears after this step is ours, and goes with undo. Nothing in it says which:
-/// what was not there before and is recognisably of the kind.
+/// Undo removes the objects of a kind that appeared after this step. A plan names the kind only, so
+/// it cannot point at an object of another owner.
 struct SideEffects {
     static constexpr std::string_view kType = "side-effects";
-    ByProduct kind = ByProduct::pods;
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    SideEffect kind = SideEffect::pods;
 
+    Description describe() const;
     bool operator==(const SideEffects&) const = default;
     static void fields(auto& self, auto&& visit) { visit("kind", self.kind); }
 };
@@ -287,18 +324,12 @@ using Step =
 
 /// "rendered-file", "sysctl", ...
 std::string_view type_of(const Step& step);
+const StepTraits& traits_of(const Step& step);
+Description describe(const Step& step);
 
-/// The object of the step: a path, a unit, a key. Two steps with equal type and target concern
-/// the same object.
+// Single members of the description.
 std::string target_of(const Step& step);
-
-/// The digests of the content a step needs, which comes with the plan.
-std::vector<std::string> contents_of(const Step& step);
-
-/// One line for a person: "write /var/lib/kubelet/config.yaml".
 std::string text_of(const Step& step);
-
-/// What a person should know before agreeing, in words: "restarts containers".
 std::vector<std::string> effects_of(const Step& step);
 
 }  // namespace kubexm::model

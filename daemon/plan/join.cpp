@@ -63,7 +63,7 @@ void add_sysctls(std::vector<Step>& steps) {
 /// Between the directories and the files in them: undo runs in reverse order and restores a
 /// directory after the files that kubelet created in it are gone.
 void add_claims(std::vector<Step>& steps) {
-    for (const ByProduct kind : {ByProduct::cgroups, ByProduct::links, ByProduct::chains}) {
+    for (const SideEffect kind : {SideEffect::cgroups, SideEffect::links, SideEffect::chains}) {
         steps.emplace_back(SideEffects{kind});
     }
     for (const char* path : kShared) steps.emplace_back(Claim{path, /*if_empty=*/true});
@@ -119,7 +119,7 @@ void add_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
     const std::string key = digest_of(files);
     steps.insert(steps.end(), files.begin(), files.end());
     steps.emplace_back(DaemonReload{{"kubelet.service"}});
-    steps.emplace_back(SideEffects{ByProduct::pods});
+    steps.emplace_back(SideEffects{SideEffect::pods});
     steps.emplace_back(UnitState{"kubelet.service", true, true, std::nullopt, key});
 }
 

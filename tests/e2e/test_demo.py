@@ -23,8 +23,8 @@ STORY = [  # in this order; the words of kubectl, of the API and of the snapshot
     r"phase +joined$", r"^\s+node-\d+ +Ready ", r"byoh://node-\d+ +Running ", r"^\s+greeter +1/1 +Running ",
     r"^\s+greetings from greeter$"]
 WAY_BACK = [
-    r"phase +releasing$", r"done +take back: enable and start kubelet.service$",
-    r"done +take back: set net.ipv4.ip_forward to 1$", r"phase +waiting$", r"byohost.*/node-\d+$",
+    r"phase +releasing$", r"done +undo: enable and start kubelet.service$",
+    r"done +undo: set net.ipv4.ip_forward to 1$", r"phase +waiting$", r"byohost.*/node-\d+$",
     r"^\s+active$", r"^\s+inactive$", r"^\s+nothing is different$"]
 
 

@@ -103,7 +103,7 @@ def test_legacy_tables_are_not_passed_over_in_silence(node):
     node.run(["kubexmctl", "apply", "/run/plan.json"])
     node.run(["iptables-legacy", "--new-chain", "KUBE-LEFT"])
     undone = node.run(["kubexmctl", "undo", "test"]).stdout
-    assert "legacy tables of iptables cannot be looked into (IPv4 filter)" in undone
+    assert "legacy iptables tables (IPv4 filter) were not checked" in undone
 
 
 def test_a_node_whose_containerd_is_stopped_is_given_back(cluster, node):
@@ -115,7 +115,7 @@ def test_a_node_whose_containerd_is_stopped_is_given_back(cluster, node):
     node.run(["systemctl", "stop", "containerd"])
     undone = _undo(node)
     assert undone.returncode == 0, undone.stdout + undone.stderr
-    assert "containerd does not answer: 1 of its pods stay" in undone.stdout
+    assert "containerd is not running: 1 pods stay" in undone.stdout
     assert "KUBE-" not in node.run(["nft", "list", "ruleset"]).stdout
     assert "cni0" not in node.run(["ip", "link"]).stdout
     assert node.run(["pgrep", "greeter"], check=False).stdout == "", "its slice was stopped"

@@ -122,7 +122,7 @@ def test_a_plan_prints_as_text_as_json_and_as_diffs(host):
 
 @pytest.mark.parametrize("bad, complaint", [
     (step("data-file", path="/etc/passwd", kind="ca-bundle", digest="0" * 64, access=ACCESS), "/etc/passwd is not below"),
-    (step("sysctl", key="kernel.core_pattern", value="|/tmp/x"), "nobody may set it here"),
+    (step("sysctl", key="kernel.core_pattern", value="|/tmp/x"), "no configuration can allow it"),
     (step("sysctl", key="vm.swappiness", value="1"), "vm.swappiness is not in allow.sysctls"),
     (step("unit-state", name="dbus.service", active=False, restart_key=""), "dbus.service is not in allow.units"),
     (step("transient-unit", name="kubexm-x.service", argv=["/bin/sh"], timeout_seconds=5), "/bin/sh is not in allow.executables"),
@@ -222,7 +222,7 @@ def test_a_claim_on_a_link_to_another_disk_leaves_it_and_the_undo_ends(host):
     steps = [step("sysctl", key="net.ipv4.ip_forward", value="1"), step("claim", path="/var/log/pods")]
     assert carry_out(host, "p1", *steps).returncode == 0
     host.run(["touch", "/srv/pods/log"])
-    assert "/var/log/pods is left alone" in undo(host)
+    assert "/var/log/pods stays with its content" in undo(host)
     assert host.run(["readlink", "/var/log/pods"]).stdout.strip() == "/srv/pods"
     assert host.run(["ls", "/srv/pods"]).stdout.strip() == "log"
     assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "0", "older entries come back as well"
@@ -233,7 +233,7 @@ def test_a_file_that_takes_days_to_read_holds_nobody_up(host):
     host.run(["truncate", "-s", "1P", "/run/kubexm/x"], user="kubexm")
     failed = carry_out(host, "p1", step("absent-path", path="/run/kubexm/x"), user="kubexm")
     assert failed.returncode == 1
-    assert "kept for undo: move it away first" in failed.stdout + failed.stderr
+    assert "undo could not restore it: move it away" in failed.stdout + failed.stderr
     after = carry_out(host, "p2", step("sysctl", key="net.ipv4.ip_forward", value="1"))
     assert after.returncode == 0, after.stdout + after.stderr
 

@@ -62,7 +62,7 @@ def test_nothing_is_changed_until_a_person_decides(damaged):
 def test_only_root_decides(damaged):
     refused = damaged.run(["kubexmctl", "journal", "discard"], user="kubexm", check=False)
     assert refused.returncode == 1
-    assert "only root decides" in refused.stderr
+    assert "only root may restore or discard" in refused.stderr
     assert apply(damaged, "p2").returncode == 1
 
 

@@ -63,5 +63,5 @@ def test_refusals_without_end_do_not_push_the_past_out_of_the_audit(host):
         written = [detail for _, _, detail in executor_wire.audit(host)[known:]]
         assert len(written) == 2 * MOST_OF_ONE_REFUSAL + 1, written
         assert "is not below" in written[0] and "was accepted before" in written[1]
-        assert "of this hour are counted" in written[-1]
+        assert "in this hour are only counted" in written[-1]
         assert apply(wire, plan("p2", FORWARD)) == ""

@@ -121,7 +121,7 @@ def test_ready_is_said_only_after_an_interrupted_plan_came_to_its_end(host):
 def test_the_status_tells_what_runs(host):
     waiting.until("a status", lambda: shown(host, "StatusText") == "Ready for plans.", 60)
     begin_plan_at_gate(host, "p1")
-    at_work = f"Plan p1, step 0: run /usr/bin/cat {GATE} as kubexm-gate.service."
+    at_work = f"Plan p1, step 0: run /usr/bin/cat {GATE} in kubexm-gate.service."
     waiting.until("the step in the status", lambda: shown(host, "StatusText") == at_work, 60)
     open_gate(host)
     at_rest = "Ready for plans. Last plan: p1, done."
@@ -131,8 +131,8 @@ def test_the_status_tells_what_runs(host):
 def test_a_step_that_takes_long_tells_how_far_it_is(host):
     begin_plan_at_gate(host, "p1")
     follower = host.popen(["kubexmctl", "follow", "p1"], stdout=subprocess.PIPE, text=True)
-    told = next(line for line in follower.stdout if "systemd is at it for" in line)
-    assert f"run /usr/bin/cat {GATE} as kubexm-gate.service: systemd is at it for" in told
+    told = next(line for line in follower.stdout if "waiting for systemd for" in line)
+    assert f"run /usr/bin/cat {GATE} in kubexm-gate.service: waiting for systemd for" in told
     open_gate(host)
     rest = follower.communicate(timeout=60)[0]
     assert follower.returncode == 0 and "plan p1: done" in rest

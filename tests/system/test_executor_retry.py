@@ -7,7 +7,7 @@ import pytest
 
 from testbed.executor import Executor, plan
 
-GIVEN_UP = "times the same way"
+GIVEN_UP = "times with the same error"
 
 
 @pytest.fixture

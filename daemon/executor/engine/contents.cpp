@@ -5,27 +5,27 @@
 #include <algorithm>
 #include <map>
 
+#include "daemon/base/try.hpp"
+#include "daemon/executor/steps/pre_image.hpp"
+
 namespace kubexm::executor {
 
 namespace {
 
-constexpr std::uint64_t kMaxContent = std::uint64_t{4} << 20U;
-constexpr std::uint64_t kMaxBinary = std::uint64_t{1} << 30U;
-
 struct Need {
-    std::uint64_t most = 0;  // bytes
-    bool must_come = false;  // a component may be in place already: its step will tell
+    std::uint64_t limit = 0;  // bytes
+    bool required = false;
 };
 
-/// By digest, what the steps of a plan need.
+/// By digest, the contents that the steps of a plan need.
 std::map<std::string, Need> needs_of(const model::Plan& plan) {
     std::map<std::string, Need> needs;
     for (const model::Step& step : plan.steps) {
-        const bool binary = std::holds_alternative<model::ComponentVersion>(step);
-        for (const std::string& digest : model::contents_of(step)) {
+        const model::StepContent& content = model::traits_of(step).content;
+        for (const std::string& digest : model::describe(step).digests) {
             Need& need = needs[digest];
-            need.most = std::max(need.most, binary ? kMaxBinary : kMaxContent);
-            need.must_come = need.must_come || !binary;
+            need.limit = std::max(need.limit, content.limit);
+            need.required = need.required || !content.may_be_installed;
         }
     }
     return needs;
@@ -33,33 +33,48 @@ std::map<std::string, Need> needs_of(const model::Plan& plan) {
 
 }  // namespace
 
-Result<> contents_fit(const model::Plan& plan, std::span<const Content> contents) {
+Result<> check_contents(const model::Plan& plan, std::span<const Content> contents) {
     auto needs = needs_of(plan);
     for (const Content& content : contents) {
         const auto need = needs.find(content.digest);
         if (need == needs.end()) {
-            return fail(Code::invalid, "content came along that no step of the plan needs");
+            return fail(Code::invalid, fmt::format("content {:.64}: no step of the plan needs it",
+                                                   content.digest));
         }
-        need->second.must_come = false;
+        need->second.required = false;
     }
-    // Not from the vault, which also has what was there before us: to know the digest of a file of
-    // root's is no right to have it written where others read it.
+    // The vault does not count: it also holds pre-images, and knowing the digest of a file of root
+    // must not be enough to have it written to a readable place.
     for (const auto& [digest, need] : needs) {
-        if (!need.must_come) continue;
+        if (!need.required) continue;
         return fail(Code::invalid,
-                    fmt::format("the content with SHA-256 {} did not come along", digest));
+                    fmt::format("content {} is missing: send it with the plan", digest));
     }
     return {};
 }
 
-Result<> keep_contents(Vault& vault, const model::Plan& plan, std::span<Content> contents) {
-    if (auto good = contents_fit(plan, contents); !good) return good;
+Result<> store_contents(Vault& vault, const model::Plan& plan, std::span<Content> contents) {
     const auto needs = needs_of(plan);
     for (Content& content : contents) {
-        auto kept = vault.store(content.bytes.get(), content.digest, needs.at(content.digest).most);
-        if (!kept) return kept;
+        TRY(vault.store(content.bytes.get(), content.digest, needs.at(content.digest).limit));
     }
     return {};
+}
+
+Result<> drop_unused_contents(Journal& journal, Vault& vault) {
+    const auto entries = TRY(journal.ledger(""));
+    std::vector<std::string> needed;
+    const auto need = [&](const std::vector<std::string>& digests) {
+        needed.insert(needed.end(), digests.begin(), digests.end());
+    };
+    for (const LedgerEntry& entry : entries) {
+        const auto image = image_from_json(entry.pre_image);
+        const auto step = model::step_from_json(entry.step);
+        if (!image || !step) return {};  // the needs of an unreadable entry are unknown
+        need(contents_of(*image));
+        if (!model::traits_of(*step).content.may_be_installed) need(model::describe(*step).digests);
+    }
+    return vault.keep_only(needed);
 }
 
 }  // namespace kubexm::executor

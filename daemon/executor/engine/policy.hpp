@@ -6,8 +6,8 @@
 
 namespace kubexm::executor {
 
-/// Whether root's allow-lists let this plan be carried out. Pure. denied, invalid: names the step,
-/// what it wants, and where it would have to be allowed.
+/// Whether root's allow-lists permit every step of the plan. Pure. denied, invalid: names the step
+/// and, where there is one, the allow-list that lacks it.
 Result<> permitted(const model::Plan& plan, const model::AllowList& allow);
 
 }  // namespace kubexm::executor

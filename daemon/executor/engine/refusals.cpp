@@ -6,8 +6,8 @@ namespace kubexm::executor {
 
 namespace {
 
-// While the journal cannot be written, an hour's worth of a user and some waits here.
-constexpr std::size_t kMostWaiting = 2 * Refusals::kOneByOne;
+// While the journal cannot be written.
+constexpr std::size_t kMaxWaiting = 2 * Refusals::kMaxPerHour;
 
 }  // namespace
 
@@ -16,16 +16,19 @@ void Refusals::add(Caller caller, std::string_view what, Time now) {
     Hour& hour = hours_[caller.uid];
     if (hour.begin == Time{} || now - hour.begin >= std::chrono::hours(1)) {
         if (hour.counted > 0) {
-            waiting_.push_back({caller, fmt::format("{} more in the hour before", hour.counted)});
+            waiting_.push_back(
+                {caller, fmt::format("{} more refusals in the hour before", hour.counted)});
         }
         hour = {.begin = now};
     }
-    const bool fits = hour.added < kOneByOne && waiting_.size() < kMostWaiting;
-    if (fits && hour.texts[std::string(what)]++ < kOfOneText) {
+    const bool fits = hour.added < kMaxPerHour && waiting_.size() < kMaxWaiting;
+    if (fits && hour.texts[std::string(what)]++ < kMaxOfOneText) {
         ++hour.added;
         waiting_.push_back({caller, std::string(what)});
     } else if (hour.counted++ == 0) {
-        waiting_.push_back({caller, "repeated or too many: such ones of this hour are counted"});
+        waiting_.push_back(
+            {caller,
+             fmt::format("further refusals of uid {} in this hour are only counted", caller.uid)});
     }
 }
 
@@ -35,7 +38,7 @@ std::optional<Refusals::Entry> Refusals::first() const {
     return waiting_.front();
 }
 
-void Refusals::written() {
+void Refusals::pop() {
     const std::scoped_lock lock(mutex_);
     waiting_.pop_front();
 }

@@ -11,7 +11,7 @@
 
 namespace kubexm::executor {
 
-/// Who asks, as the kernel says.
+/// The peer of a request, as the kernel reports it.
 struct Caller {
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
@@ -19,14 +19,14 @@ struct Caller {
     bool operator==(const Caller&) const = default;
 };
 
-/// Refusals on their way into the audit. Somebody who is refused all day shall not push out of it
-/// what happened before: beyond so many an hour and user, or so many of the same text, they are
-/// counted, and the count is written. Any thread.
+/// Refusals that wait to be audited. A user who is refused all day must not push older entries out
+/// of the audit: beyond a limit per hour and user, and per text, refusals are only counted, and the
+/// count is written. Any thread.
 class Refusals {
 public:
     using Time = std::chrono::steady_clock::time_point;
-    static constexpr std::size_t kOneByOne = 500;  // an hour and user
-    static constexpr std::size_t kOfOneText = 20;  // of these
+    static constexpr std::size_t kMaxPerHour = 500;   // of one user
+    static constexpr std::size_t kMaxOfOneText = 20;  // of these
 
     struct Entry {
         Caller caller;
@@ -36,15 +36,15 @@ public:
     };
 
     void add(Caller caller, std::string_view what, Time now);
-    /// The oldest that waits to be written, and its end once it is.
+    /// The oldest one, which stays until pop().
     std::optional<Entry> first() const;
-    void written();
+    void pop();
 
 private:
     struct Hour {
         Time begin;
         std::size_t added = 0;
-        std::map<std::string, std::size_t> texts;  // how often each was added
+        std::map<std::string, std::size_t> texts;  // to how often each was added
         std::size_t counted = 0;
     };
 

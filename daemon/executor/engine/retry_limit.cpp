@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <ctime>
 
+#include "daemon/base/try.hpp"
+
 namespace kubexm::executor {
 
 namespace {
 
-constexpr std::uint32_t kTries = 3;
-constexpr std::int64_t kRearmSeconds = 3600;
-constexpr std::uint32_t kPlansKept = 200;  // by the journal
+constexpr std::uint32_t kMaxFailures = 3;
+constexpr std::int64_t kResetSeconds = 3600;
+constexpr std::uint32_t kAllRecords = 200;  // as many as the journal keeps
 
 }  // namespace
 
@@ -20,26 +22,24 @@ bool counts_as_failure(const Error& error) {
 }
 
 std::int64_t seconds_to_wait(const Journal::Failures& failures, std::int64_t now) {
-    if (failures.count < kTries || failures.last_at > now) return 0;
-    return std::max<std::int64_t>(0, failures.last_at + kRearmSeconds - now);
+    if (failures.count < kMaxFailures || failures.last_at > now) return 0;
+    return std::max<std::int64_t>(0, failures.last_at + kResetSeconds - now);
 }
 
 Result<> check_retry_limit(Journal& journal, const std::string& hash) {
-    auto past = journal.history(kPlansKept);
-    if (!past) return std::unexpected(past.error());
-    const auto last = std::find_if(past->begin(), past->end(), [&](const PlanRecord& record) {
+    const auto past = TRY(journal.history(kAllRecords));
+    const auto last = std::ranges::find_if(past, [&](const PlanRecord& record) {
         return record.hash == hash && !record.undoing && record.failures > 0;
     });
-    if (last == past->end()) return {};
-    auto failures = journal.failures(hash, last->last_error);
-    if (!failures) return std::unexpected(failures.error());
-    const std::int64_t wait = seconds_to_wait(*failures, std::time(nullptr));
+    if (last == past.end()) return {};
+    const auto failures = TRY(journal.failures(hash, last->last_error));
+    const std::int64_t wait = seconds_to_wait(failures, std::time(nullptr));
     if (wait == 0) return {};
     return fail(
         Code::conflict,
-        fmt::format("this plan failed {} times the same way ({}); it is tried again when its "
-                    "input changes, when root asks, or in {} minutes",
-                    failures->count, last->last_error, (wait + 59) / 60));
+        fmt::format("retry limit: the plan failed {} times with the same error ({}); change the "
+                    "plan, apply it as root, or retry in {} minutes",
+                    failures.count, last->last_error, (wait + 59) / 60));
 }
 
 }  // namespace kubexm::executor

@@ -4,10 +4,10 @@
 
 namespace kubexm::executor {
 
-/// How a plan is asked to stop at its next step boundary.
+/// Requests to a plan to stop before its next step.
 struct Stop {
-    std::stop_token cancel;  // for good: it is not wanted any more
-    std::stop_token leave;   // for now: this process ends, the next one goes on with it
+    std::stop_token cancel;  // for good: the plan becomes `cancelled`
+    std::stop_token leave;   // for now: this process ends, the next one resumes the plan
 };
 
 }  // namespace kubexm::executor

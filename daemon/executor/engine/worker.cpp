@@ -2,15 +2,24 @@
 
 #include <algorithm>
 
+#include "daemon/model/step.hpp"
+
 namespace kubexm::executor {
 
 namespace {
 
 constexpr std::size_t kMaxWaitingPlans = 4;
-// Each may come with 64 descriptors, and systemd lets us have 8192.
+// Each may come with 64 descriptors; the unit's limit is 8192.
 constexpr std::size_t kMaxQueriesOfUser = 32;
 constexpr int kQueriesAtOnce = 8;
-constexpr auto kLongestWork = std::chrono::minutes(6);  // a step's deadline and some
+
+template <typename... Types>
+constexpr std::chrono::seconds longest_deadline(const std::variant<Types...>*) {
+    return std::max({Types::kTraits.deadline...});
+}
+
+constexpr auto kLongestWork =
+    longest_deadline(static_cast<const model::Step*>(nullptr)) + std::chrono::minutes(1);
 
 }  // namespace
 
@@ -78,15 +87,15 @@ bool Worker::pop_query(Query& query) {
 }
 
 void Worker::serve_queries() {
-    pulse_.beat();
+    timer_.beat();
     Query query;
     for (int i = 0; i < kQueriesAtOnce && pop_query(query); ++i) {
         query();
-        pulse_.beat();
+        timer_.beat();
     }
 }
 
-bool Worker::alive() const { return pulse_.alive(kLongestWork); }
+bool Worker::alive() const { return timer_.alive(kLongestWork); }
 
 void Worker::run(const std::stop_token& end) {
     while (!end.stop_requested()) {
@@ -95,13 +104,13 @@ void Worker::run(const std::stop_token& end) {
         {
             std::unique_lock lock(mutex_);
             running_.clear();
-            pulse_.rest();
+            timer_.rest();
             changed_.wait(lock, end, [this] { return !queries_.empty() || !plans_.empty(); });
             if (end.stop_requested() || plans_.empty()) continue;
             next = std::move(plans_.front().second);
             plans_.pop_front();
         }
-        pulse_.beat();
+        timer_.beat();
         next();
     }
 }

@@ -17,10 +17,10 @@
 
 namespace kubexm::executor {
 
-/// The one thread on which everything that touches the host or the journal happens, in order.
-/// Two lines of work: plans, one at a time; and queries, which are short and also served between the
-/// steps of a plan. Every user has a share of both, queries are served in turn, and never so many
-/// that a plan does not come to its next step: a flood of one user holds up nobody else.
+/// The one thread that uses the host and the journal. It has two queues: plans, one at a time, and
+/// queries, which are short and also served between the steps of a plan. Both are limited per user;
+/// queries are served round robin and few at a time, so that one user blocks neither the others nor
+/// a plan.
 class Worker {
 public:
     using Query = std::move_only_function<void()>;
@@ -31,27 +31,27 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    /// Any thread. False: as many queries of this user wait already as may.
+    /// Any thread. False: too many queries of this user wait.
     bool query(std::uint32_t user, Query query);
-    /// Any thread. False: as many plans wait already as may; there is always room for one of root.
+    /// Any thread. False: too many plans wait; one place is reserved for root.
     bool plan(std::uint32_t user, Plan plan);
-    /// Any thread. The plan of this id stops at its next step boundary. False: it does not run.
+    /// Any thread. Stops the plan with this id before its next step. False: the plan does not run.
     bool stop_plan(std::string_view id);
 
-    /// Asks a running plan to leave at its next step, drops what waits, and waits for the thread:
-    /// nothing of this worker runs any more afterwards. The owner's thread.
+    /// Leaves a running plan before its next step, drops both queues, and joins the thread. Called
+    /// on the owner's thread.
     void finish();
 
-    /// Any thread. False: the thread is stuck in one piece of work for longer than any may take.
+    /// Any thread. False: the thread is stuck in one step or query.
     bool alive() const;
 
-    // --- the worker's own thread
+    // --- worker thread
 
-    /// From now on a plan of this id runs; what may stop it.
+    /// Marks a plan as running; returns the requests that may stop it.
     Stop begin_plan(std::string id);
-    /// The plan that runs, if one does, stops at its next step boundary.
+    /// Stops the running plan, if there is one, before its next step.
     void stop_plan();
-    /// Between steps: serves some of the queries that wait.
+    /// Serves some of the waiting queries.
     void serve_queries();
 
 private:
@@ -61,12 +61,12 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::map<std::uint32_t, std::deque<Query>> queries_;  // by user; none is empty
-    std::uint32_t served_ = 0;                         // whose query was the last
+    std::uint32_t served_ = 0;                            // user of the last query
     std::deque<std::pair<std::uint32_t, Plan>> plans_;
     std::string running_;  // id of the plan
     std::stop_source plan_stop_;
-    WorkTimer pulse_;
-    std::jthread thread_;  // last: it uses everything above
+    WorkTimer timer_;
+    std::jthread thread_;  // last: uses everything above
 };
 
 }  // namespace kubexm::executor

@@ -18,7 +18,7 @@ std::string begin_marker(std::string_view name) {
 }
 std::string end_marker(std::string_view name) { return fmt::format("# kubexm end: {}\n", name); }
 
-/// Position of a marker that stands at the beginning of a line.
+/// The position of a marker at the beginning of a line.
 std::size_t find_line(std::string_view text, const std::string& marker, std::size_t from) {
     std::size_t at = text.find(marker, from);
     while (at != std::string_view::npos && at != 0 && text[at - 1] != '\n') {
@@ -32,7 +32,7 @@ std::optional<Place> find_block(std::string_view text, std::string_view name) {
     const std::size_t begin = find_line(text, begin_marker(name), 0);
     if (begin == std::string_view::npos) return std::nullopt;
     const std::size_t end = find_line(text, last, begin);
-    if (end == std::string_view::npos) return std::nullopt;  // somebody broke it: leave it alone
+    if (end == std::string_view::npos) return std::nullopt;  // broken by an editor: not ours
     return Place{begin, end + last.size()};
 }
 

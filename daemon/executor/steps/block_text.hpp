@@ -6,13 +6,13 @@
 
 namespace kubexm::executor {
 
-// Lines of ours inside somebody else's text, between two marker lines. Pure.
+// Our lines between two marker lines in a text of another owner. Pure.
 
-/// The text with the block, in place of an older one or at the end.
+/// Replaces the block, or appends it.
 std::string with_block(std::string_view text, std::string_view name,
                        const std::vector<std::string>& lines);
 
-/// The text without the block; unchanged where there is none.
+/// Removes the block, if there is one.
 std::string without_block(std::string_view text, std::string_view name);
 
 }  // namespace kubexm::executor

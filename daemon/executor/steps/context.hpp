@@ -13,7 +13,7 @@
 
 namespace kubexm::executor {
 
-/// What a step works with. Worker thread only.
+/// The host and the records that the verbs of a step use. Worker thread only.
 struct Context {
     const Root& root;
     Systemd& systemd;
@@ -21,10 +21,10 @@ struct Context {
     std::chrono::steady_clock::time_point deadline;
     /// The step that was last applied to the same object, if any.
     std::optional<model::Step> previous;
-    /// The network links that root lets us take away.
+    /// The network links that root's allow-list lets undo remove.
     std::vector<std::string> links;
-    /// For steps that can take long: told as often as they like, passed on when it is time.
-    std::function<void(const std::string& how_far)> progress = [](const std::string&) {};
+    /// For long steps: call it as often as you like; the receiver limits the rate.
+    std::function<void(const std::string& progress_text)> progress = [](const std::string&) {};
 };
 
 }  // namespace kubexm::executor

@@ -9,7 +9,7 @@ namespace kubexm::executor {
 namespace {
 
 constexpr std::size_t kContext = 3;
-constexpr std::size_t kMaxCompared = 2000;  // lines a side: the table below is their product
+constexpr std::size_t kMaxCompared = 2000;  // lines; the table below has their product
 
 struct Line {
     char mark = ' ';  // ' ', '-' or '+'
@@ -59,7 +59,7 @@ std::vector<Line> compare(const std::vector<std::string_view>& a,
     return script;
 }
 
-/// Whether a line of the script is a change or stands near one.
+/// Whether a line of the script is a change or within the context of one.
 std::vector<bool> shown(const std::vector<Line>& script) {
     std::vector<bool> keep(script.size());
     for (std::size_t i = 0; i < script.size(); ++i) {
@@ -120,7 +120,7 @@ std::vector<std::string> unified_diff(const std::string& path, std::string_view 
     return diff;
 }
 
-std::vector<std::string> as_far_as_shown(std::vector<std::string> lines) {
+std::vector<std::string> shorten_preview(std::vector<std::string> lines) {
     std::size_t bytes = 0;
     std::size_t shown_lines = 0;
     for (std::string& line : lines) {

@@ -2,27 +2,32 @@
 
 #include <fmt/format.h>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
+#include "daemon/executor/steps/rules.hpp"
 
 namespace kubexm::executor::kinds {
 
 namespace {
 
 Result<bool> is_absent(Context& context, const std::string& path) {
-    auto state = state_at(context, path);
-    if (!state) return std::unexpected(state.error());
-    return state->kind == PathKind::absent;
+    const auto state = TRY(state_at(context, path));
+    return state.kind == PathKind::absent;
 }
 
-Result<Lines> words(std::string line) { return Lines{std::move(line)}; }
+Result<Lines> one_line(std::string line) { return Lines{std::move(line)}; }
 
 }  // namespace
 
+Result<> permitted(const model::AllowList& allow, const model::Directory& step) {
+    TRY(access_permitted(step.access, kMaxDirectoryMode));
+    return path_permitted(allow, step.kType, step.path);
+}
+
 Result<bool> holds(Context& context, const model::Directory& step) {
-    auto state = state_at(context, step.path);
-    if (!state) return std::unexpected(state.error());
-    return state->kind == PathKind::directory && state->mode == step.access.mode.bits &&
-           state->uid == step.access.uid && state->gid == step.access.gid;
+    const auto state = TRY(state_at(context, step.path));
+    return state.kind == PathKind::directory && state.mode == step.access.mode.bits &&
+           state.uid == step.access.uid && state.gid == step.access.gid;
 }
 
 Result<PreImage> capture(Context& context, const model::Directory& step) {
@@ -30,10 +35,9 @@ Result<PreImage> capture(Context& context, const model::Directory& step) {
 }
 
 Result<> apply(Context& context, const model::Directory& step) {
-    auto state = inspect(context.root, step.path);
-    if (!state) return std::unexpected(state.error());
-    Attributes attributes{step.access.mode.bits, step.access.uid, step.access.gid, state->xattrs};
-    if (state->kind == PathKind::directory) {
+    const auto state = TRY(inspect(context.root, step.path));
+    Attributes attributes{step.access.mode.bits, step.access.uid, step.access.gid, state.xattrs};
+    if (state.kind == PathKind::directory) {
         return set_attributes(context.root, step.path, attributes);
     }
     return make_directory(context.root, step.path, attributes);
@@ -44,20 +48,25 @@ Result<std::string> undo(Context& context, const model::Directory& step, const P
 }
 
 Result<Lines> preview(Context& context, const model::Directory& step) {
-    auto state = state_at(context, step.path);
-    if (!state) return std::unexpected(state.error());
-    const std::string before =
-        state->kind == PathKind::directory
-            ? fmt::format("{:04o} {}:{}", state->mode, state->uid, state->gid)
-            : "absent";
-    return words(fmt::format("{}: {} -> {:04o} {}:{}", step.path, before, step.access.mode.bits,
-                             step.access.uid, step.access.gid));
+    const auto state = TRY(state_at(context, step.path));
+    const std::string before = state.kind == PathKind::directory
+                                   ? fmt::format("{:04o} {}:{}", state.mode, state.uid, state.gid)
+                                   : "absent";
+    return one_line(fmt::format("{}: {} -> {:04o} {}:{}", step.path, before, step.access.mode.bits,
+                                step.access.uid, step.access.gid));
+}
+
+/// The target is checked as well: programs of root follow the link and write there.
+Result<> permitted(const model::AllowList& allow, const model::Symlink& step) {
+    TRY(path_permitted(allow, step.kType, step.path));
+    const std::string directory = step.path.substr(0, step.path.rfind('/') + 1);
+    const bool absolute = step.target.starts_with('/');
+    return path_permitted(allow, step.kType, absolute ? step.target : directory + step.target);
 }
 
 Result<bool> holds(Context& context, const model::Symlink& step) {
-    auto state = state_at(context, step.path);
-    if (!state) return std::unexpected(state.error());
-    return state->kind == PathKind::symlink && state->target == step.target;
+    const auto state = TRY(state_at(context, step.path));
+    return state.kind == PathKind::symlink && state.target == step.target;
 }
 
 Result<PreImage> capture(Context& context, const model::Symlink& step) {
@@ -73,12 +82,15 @@ Result<std::string> undo(Context& context, const model::Symlink& step, const Pre
 }
 
 Result<Lines> preview(Context& context, const model::Symlink& step) {
-    auto state = state_at(context, step.path);
-    if (!state) return std::unexpected(state.error());
-    const std::string before = state->kind == PathKind::symlink  ? state->target
-                               : state->kind == PathKind::absent ? "absent"
-                                                                 : "not a link";
-    return words(fmt::format("{}: {} -> {}", step.path, before, step.target));
+    const auto state = TRY(state_at(context, step.path));
+    const std::string before = state.kind == PathKind::symlink  ? state.target
+                               : state.kind == PathKind::absent ? "absent"
+                                                                : "not a link";
+    return one_line(fmt::format("{}: {} -> {}", step.path, before, step.target));
+}
+
+Result<> permitted(const model::AllowList& allow, const model::AbsentPath& step) {
+    return path_permitted(allow, step.kType, step.path);
 }
 
 Result<bool> holds(Context& context, const model::AbsentPath& step) {
@@ -98,16 +110,20 @@ Result<std::string> undo(Context& context, const model::AbsentPath& step, const 
 }
 
 Result<Lines> preview(Context&, const model::AbsentPath& step) {
-    return words(step.path + ": there -> absent");
+    return one_line(step.path + ": present -> absent");
 }
 
 Result<> delete_all_below(Context& context, const std::string& path) {
     return delete_tree(context.root, path, [&](std::uint64_t removed) {
         if (removed != 0) {
-            context.progress(fmt::format("{} files and directories deleted", removed));
+            context.progress(fmt::format("deleted {} files and directories", removed));
         }
         return in_time(context.deadline, path);
     });
+}
+
+Result<> permitted(const model::AllowList& allow, const model::DeletedTree& step) {
+    return path_permitted(allow, step.kType, step.path);
 }
 
 Result<bool> holds(Context& context, const model::DeletedTree& step) {
@@ -121,11 +137,11 @@ Result<> apply(Context& context, const model::DeletedTree& step) {
 }
 
 Result<std::string> undo(Context&, const model::DeletedTree& step, const PreImage&) {
-    return fmt::format("what was below {} was deleted and cannot be given back", step.path);
+    return fmt::format("{}: deleted content cannot be restored", step.path);
 }
 
 Result<Lines> preview(Context&, const model::DeletedTree& step) {
-    return words(step.path + " and everything below: there -> absent");
+    return one_line(step.path + " and everything below: present -> absent");
 }
 
 }  // namespace kubexm::executor::kinds

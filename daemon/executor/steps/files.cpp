@@ -3,98 +3,121 @@
 #include <fmt/format.h>
 
 #include "daemon/base/digest.hpp"
+#include "daemon/base/hex.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/render/render.hpp"
 #include "daemon/executor/steps/diff.hpp"
 #include "daemon/executor/steps/kinds.hpp"
+#include "daemon/executor/steps/rules.hpp"
 
 namespace kubexm::executor::kinds {
 
 namespace {
 
-constexpr std::uint64_t kMaxData = std::uint64_t{4} << 20U;
+constexpr std::uint64_t kMaxData = model::kFileData.limit;
 constexpr std::size_t kMaxDiffed = std::size_t{256} << 10U;
 
-struct Wanted {
+struct DesiredFile {
     std::string path;
     std::string digest;
     Attributes attributes;
-    std::optional<std::string> content;  // else the vault has it
+    std::optional<std::string> content;  // none: the vault has it
 };
 
-Attributes from_access(const model::FileAccess& access) {
-    return {access.mode.bits, access.uid, access.gid, {}};
+Result<DesiredFile> desired(const model::RenderedFile& step) {
+    auto rendered = TRY(render(step.document));
+    const Attributes attributes{.mode = rendered.mode};
+    return DesiredFile{rendered.path, sha256(rendered.content), attributes, rendered.content};
 }
 
-Result<Wanted> wanted(const model::RenderedFile& step) {
-    auto rendered = render(step.document);
-    if (!rendered) return std::unexpected(rendered.error());
-    const Attributes attributes{.mode = rendered->mode};
-    return Wanted{rendered->path, sha256(rendered->content), attributes, rendered->content};
+template <typename Step>
+Result<DesiredFile> desired(const Step& step) {
+    const model::FileAccess& access = step.access;
+    const Attributes attributes{access.mode.bits, access.uid, access.gid, {}};
+    return DesiredFile{step.path, step.digest, attributes, {}};
 }
 
-Result<Wanted> wanted(const model::DataFile& step) {
-    return Wanted{step.path, step.digest, from_access(step.access), {}};
-}
-
-Result<Wanted> wanted(const model::SecretFile& step) {
-    return Wanted{step.path, step.digest, from_access(step.access), {}};
-}
-
-bool matches(const PathState& state, const Wanted& want) {
-    return state.kind == PathKind::file && state.digest == want.digest &&
-           state.mode == want.attributes.mode && state.uid == want.attributes.uid &&
-           state.gid == want.attributes.gid;
+bool matches(const PathState& state, const DesiredFile& file) {
+    return state.kind == PathKind::file && state.digest == file.digest &&
+           state.mode == file.attributes.mode && state.uid == file.attributes.uid &&
+           state.gid == file.attributes.gid;
 }
 
 template <typename Step>
 Result<bool> file_holds(Context& context, const Step& step) {
-    auto want = wanted(step);
-    if (!want) return std::unexpected(want.error());
-    auto state = content_at(context, want->path, kMaxData);
-    if (!state) return std::unexpected(state.error());
-    return matches(*state, *want);
+    const DesiredFile file = TRY(desired(step));
+    const PathState state = TRY(content_at(context, file.path, kMaxData));
+    return matches(state, file);
 }
 
 template <typename Step>
 Result<> file_apply(Context& context, const Step& step) {
-    auto want = wanted(step);
-    if (!want) return std::unexpected(want.error());
-    if (const std::optional<std::string>& content = want->content) {
-        return replace_file(context.root, want->path, *content, want->attributes);
+    const DesiredFile file = TRY(desired(step));
+    if (const std::optional<std::string>& content = file.content) {
+        return replace_file(context.root, file.path, *content, file.attributes);
     }
-    auto blob = context.vault.open_blob(want->digest);
-    if (!blob) return during("content of " + want->path, blob.error());
-    return replace_file_from(context.root, want->path, blob->get(), want->digest,
-                             {kMaxData, context.deadline}, want->attributes);
+    auto blob = context.vault.open_blob(file.digest);
+    if (!blob) return during("content of " + file.path, blob.error());
+    return replace_file_from(context.root, file.path, blob->get(), file.digest,
+                             {kMaxData, context.deadline}, file.attributes);
 }
 
-/// Text of a file for a diff; what is absent is empty.
+template <typename Step>
+Result<> content_permitted(const model::AllowList& allow, const Step& step) {
+    if (!is_sha256(step.digest)) {
+        return fail(Code::invalid, "digest: expected a SHA-256 of 64 hexadecimal digits");
+    }
+    TRY(access_permitted(step.access, kMaxFileMode));
+    return path_permitted(allow, step.kType, step.path);
+}
+
+/// Text of a file for a diff; an absent file is empty.
 std::string text_before(Context& context, const std::string& path) {
     return read_file(context.root, path, kMaxDiffed).value_or("");
 }
 
 std::string digest_before(Context& context, const std::string& path) {
     auto state = content_at(context, path, kMaxData);
-    if (!state) return "what cannot be read";
+    if (!state) return "unreadable";
     if (state->kind != PathKind::file) return "absent";
     return state->digest.empty() ? "a larger file" : state->digest;
 }
 
-/// systemd does not go on with a unit file that is not there any more. The ledger cannot be relied
-/// on for that: it has one reload for all owners, and none where systemd had not read the file
-/// before.
-Result<> tell_systemd(Context& context, const std::string& path) {
+/// systemd must not keep a unit whose file was removed. The ledger's daemon-reload does not ensure
+/// that: the ledger has one for all owners, and none where systemd had not loaded the file before.
+Result<> reload_systemd_for(Context& context, const std::string& path) {
     if (!path.starts_with("/etc/systemd/")) return {};
     return context.systemd.reload(context.deadline);
 }
 
 template <typename Step>
-Result<Lines> shown_by_digest(Context& context, const Step& step) {
+Result<Lines> digest_preview(Context& context, const Step& step) {
     return Lines{
         fmt::format("{}: {} -> {}", step.path, digest_before(context, step.path), step.digest)};
 }
 
 }  // namespace
+
+/// Rendering is pure and validates every parameter: a document that cannot be rendered is refused
+/// before the steps in front of it have changed anything.
+Result<> permitted(const model::AllowList& allow, const model::RenderedFile& step) {
+    if (const auto* file = std::get_if<model::SysctlFile>(&step.document)) {
+        for (const model::Pair& pair : file->values) {
+            TRY(sysctl_permitted(allow, pair.key, pair.value));
+        }
+    }
+    if (const auto* file = std::get_if<model::ModulesFile>(&step.document)) {
+        for (const std::string& name : file->modules) TRY(listed(allow.modules, name, "modules"));
+    }
+    TRY(render(step.document));
+    return {};
+}
+Result<> permitted(const model::AllowList& allow, const model::DataFile& step) {
+    return content_permitted(allow, step);
+}
+Result<> permitted(const model::AllowList& allow, const model::SecretFile& step) {
+    return content_permitted(allow, step);
+}
 
 Result<bool> holds(Context& context, const model::RenderedFile& step) {
     return file_holds(context, step);
@@ -126,9 +149,8 @@ Result<> apply(Context& context, const model::SecretFile& step) {
 
 Result<std::string> undo(Context& context, const model::RenderedFile& step, const PreImage& image) {
     const std::string path = model::path_of(step.document);
-    auto stays = restore_image(context, path, image);
-    if (!stays) return stays;
-    if (auto told = tell_systemd(context, path); !told) return std::unexpected(told.error());
+    auto stays = TRY(restore_image(context, path, image));
+    TRY(reload_systemd_for(context, path));
     return stays;
 }
 Result<std::string> undo(Context& context, const model::DataFile& step, const PreImage& image) {
@@ -139,22 +161,19 @@ Result<std::string> undo(Context& context, const model::SecretFile& step, const 
 }
 
 Result<Lines> preview(Context& context, const model::RenderedFile& step) {
-    auto rendered = render(step.document);
-    if (!rendered) return std::unexpected(rendered.error());
-    const auto state = inspect(context.root, rendered->path);
+    const auto file = TRY(render(step.document));
+    const auto state = inspect(context.root, file.path);
     if (state && is_private(context, *state)) {
-        return Lines{fmt::format("{}: {} -> {}", rendered->path,
-                                 digest_before(context, rendered->path),
-                                 sha256(rendered->content))};
+        return Lines{fmt::format("{}: {} -> {}", file.path, digest_before(context, file.path),
+                                 sha256(file.content))};
     }
-    return unified_diff(rendered->path, text_before(context, rendered->path), rendered->content);
+    return unified_diff(file.path, text_before(context, file.path), file.content);
 }
-
 Result<Lines> preview(Context& context, const model::DataFile& step) {
-    return shown_by_digest(context, step);
+    return digest_preview(context, step);
 }
 Result<Lines> preview(Context& context, const model::SecretFile& step) {
-    return shown_by_digest(context, step);
+    return digest_preview(context, step);
 }
 
 }  // namespace kubexm::executor::kinds

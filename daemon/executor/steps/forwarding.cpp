@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/kernel.hpp"
 
 namespace kubexm::executor {
@@ -12,7 +13,7 @@ namespace kubexm::executor {
 namespace {
 
 constexpr std::size_t kMaxInterfaces = 4096;
-constexpr std::size_t kMaxExceptions = 256;  // that a pre-image holds
+constexpr std::size_t kMaxExceptions = 256;  // in a pre-image
 
 struct Governor {
     std::string_view key;
@@ -25,19 +26,19 @@ constexpr std::array kGovernors{
     Governor{"net.ipv6.conf.all.forwarding", "ipv6"},
 };
 
-/// "eth0.7" is a part of a key as "eth0/7", as sysctl(8) has it.
+/// Interface "eth0.7" is "eth0/7" in a key: see sysctl(8).
 std::string as_part(std::string interface) {
     std::replace(interface.begin(), interface.end(), '.', '/');
     return interface;
 }
 
-/// What the kernel makes of them when the governor is set to `value`.
+/// The values that the kernel sets when the governor is set to `value`.
 Result<std::vector<Setting>> governed(const Root& root, std::string_view family,
                                       const std::string& value) {
-    auto names = list_directory(root, fmt::format("/proc/sys/net/{}/conf", family), kMaxInterfaces);
-    if (!names) return std::unexpected(names.error());
+    auto names =
+        TRY(list_directory(root, fmt::format("/proc/sys/net/{}/conf", family), kMaxInterfaces));
     std::vector<Setting> settings;
-    for (const std::string& name : *names) {
+    for (const std::string& name : names) {
         if (name == "all") continue;
         settings.push_back(
             {fmt::format("net.{}.conf.{}.forwarding", family, as_part(name)), value});
@@ -54,20 +55,20 @@ Result<std::vector<Setting>> exceptions_to(const Root& root, const std::string& 
                                            const std::string& value) {
     const auto* governor = std::ranges::find(kGovernors, key, &Governor::key);
     if (governor == kGovernors.end()) return std::vector<Setting>{};
-    auto settings = governed(root, governor->family, value);
-    if (!settings) return std::unexpected(settings.error());
+    auto settings = TRY(governed(root, governor->family, value));
     std::vector<Setting> exceptions;
-    for (const Setting& made : *settings) {
+    for (const Setting& made : settings) {
         auto now = read_sysctl(root, made.key);
         if (!now && now.error().code == Code::not_found) continue;  // the interface is gone
         if (!now) return std::unexpected(now.error());
         if (*now != made.value) exceptions.push_back({made.key, *std::move(now)});
     }
     if (exceptions.size() <= kMaxExceptions) return exceptions;
-    return fail(Code::exhausted,
-                fmt::format("{}: {} interfaces differ from it, at most {} can be given back later: "
-                            "set it before the plan does",
-                            key, exceptions.size(), kMaxExceptions));
+    return fail(
+        Code::exhausted,
+        fmt::format("{}: {} interfaces have another value, the ledger can record {}; set {} "
+                    "before the plan does",
+                    key, exceptions.size(), kMaxExceptions, key));
 }
 
 }  // namespace kubexm::executor

@@ -9,9 +9,9 @@
 
 namespace kubexm::executor {
 
-/// Whoever sets forwarding for the host sets it for every interface as well, and IPv4 redirects to
-/// the contrary: the kernel does it (net/ipv4/devinet.c, net/ipv6/addrconf.c). These are the ones
-/// that are not as setting `key` to `value` would make them; none for other keys.
+/// When forwarding is set for the host, the kernel sets it for every interface as well, and IPv4
+/// accept_redirects to the opposite (net/ipv4/devinet.c, net/ipv6/addrconf.c). Returns the settings
+/// that differ from the ones that setting `key` to `value` would make; none for other keys.
 Result<std::vector<Setting>> exceptions_to(const Root& root, const std::string& key,
                                            const std::string& value);
 

@@ -5,14 +5,16 @@
 
 #include "daemon/executor/steps/context.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
+#include "daemon/model/allow.hpp"
 
-// The five verbs of steps.hpp for each type of step; private to this module. One .cpp per family.
+// The six verbs of steps.hpp for each step type; private to this module. One .cpp per family.
 
 namespace kubexm::executor::kinds {
 
 using Lines = std::vector<std::string>;
 
 #define KUBEXM_STEP_VERBS(Type)                                                             \
+    Result<> permitted(const model::AllowList& allow, const model::Type& step);             \
     Result<bool> holds(Context& context, const model::Type& step);                          \
     Result<PreImage> capture(Context& context, const model::Type& step);                    \
     Result<> apply(Context& context, const model::Type& step);                              \
@@ -40,33 +42,34 @@ KUBEXM_STEP_VERBS(SideEffects)
 
 #undef KUBEXM_STEP_VERBS
 
-// --- what the families share
+// --- shared by several families
 
-/// What is there; a missing parent is an absent path.
+/// A path below a missing parent is absent.
 Result<PathState> state_at(Context& context, const std::string& path);
-/// The same with the digest of a file's content; without it where the file has more than `limit`
-/// bytes and so cannot be what is wanted.
+/// With the digest of a file's content, unless the file has more than `limit` bytes.
 Result<PathState> content_at(Context& context, const std::string& path, std::uint64_t limit);
-/// The same as the ledger keeps it.
+/// The names in a directory; none where it is absent.
+Result<std::vector<std::string>> entries_in(Context& context, const std::string& path,
+                                            std::size_t limit);
 PathPreImage image_of(const PathState& state);
-/// The state of a path as the ledger keeps it; the content of a file goes into the vault.
+/// The state of a path for the ledger; the content of a file goes into the vault.
 Result<PathPreImage> capture_path(Context& context, const std::string& path);
-/// Makes a path what the image says. Returns what had to stay, in words.
+/// Returns what could not be restored, as text.
 Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathPreImage& image);
-/// The same for the pre-image of a step that is about one path.
+/// For a step whose pre-image is that of one path.
 Result<std::string> restore_image(Context& context, const std::string& path, const PreImage& image);
-/// Deletes a directory with everything below it, and tells how far it is.
+/// Deletes a directory with everything below it, and reports progress.
 Result<> delete_all_below(Context& context, const std::string& path);
-/// A file of somebody else's that only its owner may read: a preview does not quote it.
+/// A file of another owner that only its owner may read: a preview does not quote it.
 bool is_private(const Context& context, const PathState& state);
-/// Stops units that PID 1 listed: one that vanished meanwhile is what was wanted.
+/// Stops units that PID 1 listed; one that vanished meanwhile is stopped.
 Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed);
-/// The image as the alternative a step of this type must have. corrupt: it is another.
+/// The alternative that a step of this type must have. corrupt: it is another.
 template <typename T>
 Result<T> image_as(const PreImage& image) {
     if (const T* found = std::get_if<T>(&image)) return *found;
-    return fail(Code::corrupt, "the ledger holds a pre-image of another kind than its step");
+    return fail(Code::corrupt, "ledger: pre-image does not match the type of its step");
 }
 
 }  // namespace kubexm::executor::kinds

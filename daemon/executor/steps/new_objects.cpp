@@ -13,7 +13,7 @@ namespace {
 
 using Known = std::set<std::string>;
 
-// The names that iptables gives by itself.
+// The names of iptables itself.
 constexpr std::array<std::string_view, 5> kTables{"filter", "nat", "mangle", "raw", "security"};
 constexpr std::array<std::string_view, 5> kHooks{"PREROUTING", "INPUT", "FORWARD", "OUTPUT",
                                                  "POSTROUTING"};
@@ -42,7 +42,7 @@ bool is_from_iptables(const FilterChain& chain) {
            is_from_iptables(FilterTable{chain.family, chain.table});
 }
 
-/// The chains that rules other than jumps to chains that go are in.
+/// The chains with a rule that is not a jump to a removed chain.
 Known with_foreign_rules(const Ruleset& now, const Known& going) {
     Known chains;
     for (const FilterRule& rule : now.rules) {
@@ -51,8 +51,8 @@ Known with_foreign_rules(const Ruleset& now, const Known& going) {
     return chains;
 }
 
-/// A table goes where nothing is in it but chains that go.
-bool is_left_empty(const FilterTable& table, const std::vector<FilterChain>& going) {
+/// Whether everything in a table is a removed chain.
+bool becomes_empty(const FilterTable& table, const std::vector<FilterChain>& going) {
     const auto inside = std::ranges::count_if(going, [&](const FilterChain& chain) {
         return chain.family == table.family && chain.table == table.name;
     });
@@ -83,7 +83,7 @@ Names slices(const Names& now, const Names& before) {
         return name != "kubepods.slice" &&
                !(name.starts_with("kubepods-") && name.ends_with(".slice"));
     });
-    // A slice's name begins with that of the slice it is in.
+    // The name of a slice begins with the name of the slice around it.
     std::ranges::sort(found, std::less(), &std::string::size);
     return found;
 }
@@ -97,28 +97,28 @@ Names names_of(const Ruleset& ruleset) {
 
 Ruleset filters(const Ruleset& now, const Names& before) {
     const Known old(before.begin(), before.end());
-    Ruleset going{.generation = now.generation, .tables = {}, .chains = {}, .rules = {}};
+    Ruleset removed{.generation = now.generation, .tables = {}, .chains = {}, .rules = {}};
     Known names;
     for (const FilterChain& chain : now.chains) {
         if (old.contains(key(chain)) || !is_from_kubernetes(chain)) continue;
-        going.chains.push_back(chain);
+        removed.chains.push_back(chain);
         names.insert(key(chain));
     }
     const Known foreign = with_foreign_rules(now, names);
     for (const FilterRule& rule : now.rules) {
         if (names.contains(jump_key(rule)) && !names.contains(chain_key(rule))) {
-            going.rules.push_back(rule);
+            removed.rules.push_back(rule);
         }
     }
     for (const FilterChain& chain : now.chains) {
         if (old.contains(key(chain)) || !is_from_iptables(chain)) continue;
-        if (!foreign.contains(key(chain))) going.chains.push_back(chain);
+        if (!foreign.contains(key(chain))) removed.chains.push_back(chain);
     }
     for (const FilterTable& table : now.tables) {
         if (old.contains(key(table)) || !is_from_iptables(table)) continue;
-        if (is_left_empty(table, going.chains)) going.tables.push_back(table);
+        if (becomes_empty(table, removed.chains)) removed.tables.push_back(table);
     }
-    return going;
+    return removed;
 }
 
 }  // namespace kubexm::executor::new_objects

@@ -1,16 +1,17 @@
-// What the steps on files share: the state of a path before us, and giving it back.
+// The state of a path before the plan, and how to restore it.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "daemon/base/hex.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
 
 namespace kubexm::executor::kinds {
 
 namespace {
 
-constexpr std::uint64_t kMaxKept = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMaxPreserved = std::uint64_t{64} << 20U;
 
 std::string_view word_of(PathKind kind) {
     switch (kind) {
@@ -33,55 +34,50 @@ Result<Attributes> attributes_of(const PathPreImage& image) {
     for (const Xattr& xattr : image.xattrs) {
         auto value = from_hex(xattr.hex);
         if (!value) {
-            return fail(Code::corrupt, "ledger: an extended attribute is not hexadecimal");
+            return fail(Code::corrupt, "ledger: extended attribute: expected hexadecimal digits");
         }
         attributes.xattrs[xattr.name] = *std::move(value);
     }
     return attributes;
 }
 
-/// Keeps the content of the file as it is now; the digest tells whether it is still what was seen.
+/// Copies the content into the vault, which checks that it still has the digest.
 Result<> preserve_content(Context& context, const std::string& path, const std::string& digest) {
     if (context.vault.has(digest)) return {};
-    auto file = open_file(context.root, path);
-    if (!file) return std::unexpected(file.error());
-    return context.vault.store(file->get(), digest, kMaxKept);
+    auto file = TRY(open_file(context.root, path));
+    return context.vault.store(file.get(), digest, kMaxPreserved);
 }
 
 Result<std::string> remove_ours(Context& context, const std::string& path) {
     auto removed = remove_path(context.root, path);
     if (removed) return std::string();
-    // A directory of ours in which somebody else put something is theirs now.
-    if (removed.error().code == Code::conflict) {
-        return fmt::format("{} stays: it is not empty", path);
-    }
+    // Another owner uses the directory now.
+    if (removed.error().code == Code::conflict) return path + " stays: not empty";
     return std::unexpected(removed.error());
 }
 
 Result<> restore_directory(Context& context, const std::string& path,
                            const Attributes& attributes) {
-    auto now = inspect(context.root, path);
-    if (!now) return std::unexpected(now.error());
-    if (now->kind == PathKind::directory) return set_attributes(context.root, path, attributes);
+    auto now = TRY(inspect(context.root, path));
+    if (now.kind == PathKind::directory) return set_attributes(context.root, path, attributes);
     return make_directory(context.root, path, attributes);
 }
 
 Result<> restore_file(Context& context, const std::string& path, const PathPreImage& image,
                       const Attributes& attributes) {
     auto blob = context.vault.open_blob(image.digest);
-    if (!blob) return during("giving back " + path, blob.error());
+    if (!blob) return during("restoring " + path, blob.error());
     return replace_file_from(context.root, path, blob->get(), image.digest,
-                             {kMaxKept, context.deadline}, attributes);
+                             {kMaxPreserved, context.deadline}, attributes);
 }
 
-/// A file with other names was refused when we were to replace it, and is to be left alone now.
-Result<bool> was_never_ours(Context& context, const std::string& path, const PathPreImage& image) {
-    auto now = inspect(context.root, path);
-    if (!now) return std::unexpected(now.error());
-    if (now->links < 2) return false;
-    auto whole = inspect_content(context.root, path, {kMaxKept, context.deadline});
-    if (!whole) return std::unexpected(whole.error());
-    return image_of(*whole) == image;
+/// apply() refuses to replace a file with several hard links, so undo must not touch it either.
+Result<bool> was_never_replaced(Context& context, const std::string& path,
+                                const PathPreImage& image) {
+    auto now = TRY(inspect(context.root, path));
+    if (now.links < 2) return false;
+    auto whole = TRY(inspect_content(context.root, path, {kMaxPreserved, context.deadline}));
+    return image_of(whole) == image;
 }
 
 }  // namespace
@@ -106,28 +102,30 @@ Result<PathState> state_at(Context& context, const std::string& path) {
 
 Result<PathState> content_at(Context& context, const std::string& path, std::uint64_t limit) {
     auto state = inspect_content(context.root, path, {limit, context.deadline});
-    const bool tell_less =
+    const bool without_digest =
         !state && (state.error().code == Code::not_found || state.error().code == Code::exhausted);
-    return tell_less ? state_at(context, path) : state;
+    return without_digest ? state_at(context, path) : state;
+}
+
+Result<std::vector<std::string>> entries_in(Context& context, const std::string& path,
+                                            std::size_t limit) {
+    auto names = list_directory(context.root, path, limit);
+    if (!names && names.error().code == Code::not_found) return std::vector<std::string>{};
+    return names;
 }
 
 Result<PathPreImage> capture_path(Context& context, const std::string& path) {
-    auto state = inspect_content(context.root, path, {kMaxKept, context.deadline});
+    auto state = inspect_content(context.root, path, {kMaxPreserved, context.deadline});
     if (!state && state.error().code == Code::exhausted) {
         return fail(Code::exhausted,
-                    state.error().what + " to be kept for undo: move it away first");
+                    state.error().what + "; undo could not restore it: move it away");
     }
     if (!state) return std::unexpected(state.error());
     if (state->kind == PathKind::other) {
-        return fail(
-            Code::conflict,
-            fmt::format("{} is neither file, directory nor link: move it away first", path));
+        return fail(Code::conflict,
+                    fmt::format("{}: expected a file, directory or link; move it away", path));
     }
-    if (state->kind == PathKind::file) {
-        if (auto kept = preserve_content(context, path, state->digest); !kept) {
-            return std::unexpected(kept.error());
-        }
-    }
+    if (state->kind == PathKind::file) TRY(preserve_content(context, path, state->digest));
     return image_of(*state);
 }
 
@@ -137,30 +135,28 @@ bool is_private(const Context& context, const PathState& state) {
 
 Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathPreImage& image) {
-    if (auto cleaned = remove_leftovers(context.root, path); !cleaned) {
-        return std::unexpected(cleaned.error());
-    }
+    TRY(remove_leftovers(context.root, path));
     if (image.kind == "absent") return remove_ours(context, path);
-    auto untouched = was_never_ours(context, path, image);
-    if (!untouched) return std::unexpected(untouched.error());
-    if (*untouched) return std::string();
-    auto attributes = attributes_of(image);
-    if (!attributes) return std::unexpected(attributes.error());
-    Result<> done = fail(Code::corrupt, "pre-image of " + path + " has no known kind");
-    if (image.kind == "file") done = restore_file(context, path, image, *attributes);
-    if (image.kind == "directory") done = restore_directory(context, path, *attributes);
-    if (image.kind == "symlink") {
-        done = replace_symlink(context.root, path, image.target, *attributes);
+    const bool untouched = TRY(was_never_replaced(context, path, image));
+    if (untouched) return std::string();
+    const auto attributes = TRY(attributes_of(image));
+    if (image.kind == "file") {
+        TRY(restore_file(context, path, image, attributes));
+    } else if (image.kind == "directory") {
+        TRY(restore_directory(context, path, attributes));
+    } else if (image.kind == "symlink") {
+        TRY(replace_symlink(context.root, path, image.target, attributes));
+    } else {
+        return fail(Code::corrupt,
+                    fmt::format("ledger: pre-image of {}: unknown kind {}", path, image.kind));
     }
-    if (!done) return std::unexpected(done.error());
     return std::string();
 }
 
 Result<std::string> restore_image(Context& context, const std::string& path,
                                   const PreImage& image) {
-    auto before = image_as<PathPreImage>(image);
-    if (!before) return std::unexpected(before.error());
-    return restore_path(context, path, *before);
+    auto before = TRY(image_as<PathPreImage>(image));
+    return restore_path(context, path, before);
 }
 
 }  // namespace kubexm::executor::kinds

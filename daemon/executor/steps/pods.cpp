@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/host/runtime.hpp"
+#include "daemon/executor/steps/kinds.hpp"
 #include "daemon/executor/steps/new_objects.hpp"
 #include "daemon/executor/steps/side_effects.hpp"
 
@@ -10,35 +12,33 @@ namespace kubexm::executor::side_effects {
 
 namespace {
 
-/// containerd's own directory of each pod, named by its id, which is there also while it is not
-/// running.
+constexpr const char* kSandboxes = "/var/lib/containerd/io.containerd.grpc.v1.cri/sandboxes";
+
+/// containerd has a directory for each pod, named by the pod's id, also while containerd is
+/// stopped.
 Result<Names> recorded_pods(Context& context) {
-    auto names = list_directory(
-        context.root, "/var/lib/containerd/io.containerd.grpc.v1.cri/sandboxes", kMostNames);
-    if (!names && names.error().code == Code::not_found) return Names{};
-    return names;
+    return kinds::entries_in(context, kSandboxes, kMostNames);
 }
 
-/// A host whose runtime is stopped is given back all the same.
+/// A stopped runtime does not block the undo.
 Result<std::string> pods_that_stay(Context& context, const Names& before) {
-    auto recorded = recorded_pods(context);
-    if (!recorded) return std::unexpected(recorded.error());
-    const Names staying = new_objects::newer(*recorded, before);
+    const Names recorded = TRY(recorded_pods(context));
+    const Names staying = new_objects::newer(recorded, before);
     if (staying.empty()) return std::string();
-    return fmt::format("containerd does not answer: {} of its pods stay in its records ({})",
-                       staying.size(), fmt::join(staying, ", "));
+    return fmt::format(
+        "containerd is not running: {} pods stay in its records ({}); start it to remove them",
+        staying.size(), fmt::join(staying, ", "));
 }
 
-/// Pods are gone when they are removed; what they had written is when containerd has cleared it
-/// away.
-Result<std::string> cleared(Context& context) {
+/// containerd deletes the files of removed pods when it collects garbage.
+Result<std::string> collect_garbage(Context& context) {
     auto done = clear_store(context.deadline);
-    return done ? "" : "containerd clears its store later: " + done.error().what;
+    return done ? "" : "containerd will clear its store later: " + done.error().what;
 }
 
 }  // namespace
 
-/// A pod is not new because its runtime happened not to run before.
+/// The pods of a stopped runtime count as well: they are not new when it starts.
 Result<Names> pods(Context& context) {
     auto listed = list_pods(context.deadline);
     if (listed || listed.error().code != Code::not_found) return listed;
@@ -51,13 +51,15 @@ Result<std::string> remove_pods(Context& context, const Names& before) {
         if (!now && now.error().code == Code::not_found) return pods_that_stay(context, before);
         if (!now) return std::unexpected(now.error());
         const Names going = new_objects::newer(*now, before);
-        if (going.empty()) return cleared(context);
+        if (going.empty()) return collect_garbage(context);
         for (const std::string& id : going) {
             auto done = remove_pod(id, context.deadline);
             if (!done) return during("removing pod " + id, done.error());
         }
     }
-    return fail(Code::conflict, "pods appear faster than they are removed: who starts them?");
+    return fail(Code::conflict,
+                "new pods keep appearing: stop the process that creates pods in containerd, then "
+                "undo again");
 }
 
 }  // namespace kubexm::executor::side_effects

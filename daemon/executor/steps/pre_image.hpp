@@ -11,8 +11,8 @@
 
 namespace kubexm::executor {
 
-// What was there before a step changed it, in the form the ledger keeps. File content is named by
-// digest; the vault has the bytes.
+// The state before a step, as the ledger stores it. File content is named by digest; the vault has
+// the bytes.
 
 struct Xattr {
     std::string name;
@@ -47,7 +47,7 @@ struct PathPreImage {
     }
 };
 
-/// A file of somebody else's with lines of ours in it.
+/// A file of another owner with a block of ours.
 struct BlockPreImage {
     static constexpr std::string_view kType = "block";
     PathPreImage file;
@@ -71,7 +71,7 @@ struct Setting {
 struct ValuePreImage {
     static constexpr std::string_view kType = "value";
     std::string value;
-    std::optional<std::vector<Setting>> exceptions;  // what giving the value back would not give
+    std::optional<std::vector<Setting>> exceptions;  // not restored by `value`
 
     bool operator==(const ValuePreImage&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -82,10 +82,10 @@ struct ValuePreImage {
 
 struct UnitPreImage {
     static constexpr std::string_view kType = "unit";
-    std::string enablement;  // as systemd says: "enabled", "disabled", "masked", "" for no unit
-    bool active = false;     // or on its way to it
-    std::optional<bool> starting;  // it was on its way, perhaps for the hundredth time
-    std::optional<bool> linked;    // it was masked, and enabled below that
+    std::string enablement;        // of systemd: "enabled", "disabled", "masked", "" for no unit
+    bool active = false;           // or starting
+    std::optional<bool> starting;  // was starting, perhaps in a restart loop
+    std::optional<bool> linked;    // was masked, with the links of an enabled unit
 
     bool operator==(const UnitPreImage&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -99,7 +99,7 @@ struct UnitPreImage {
 struct Swap {
     std::string unit;
     std::string path;
-    std::optional<std::uint32_t> priority;  // none: the kernel chose it
+    std::optional<std::uint32_t> priority;  // none: chosen by the kernel
 
     bool operator==(const Swap&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -109,7 +109,7 @@ struct Swap {
     }
 };
 
-/// The swaps that were on, those first that are used first.
+/// The active swaps in order of use.
 struct SwapsPreImage {
     static constexpr std::string_view kType = "swaps";
     std::vector<Swap> swaps;
@@ -118,7 +118,7 @@ struct SwapsPreImage {
     static void fields(auto& self, auto&& visit) { visit("swaps", self.swaps); }
 };
 
-/// A directory whose new entries are ours: what was in it before.
+/// A claimed path and its entries.
 struct ClaimPreImage {
     static constexpr std::string_view kType = "claim";
     PathPreImage directory;
@@ -131,7 +131,7 @@ struct ClaimPreImage {
     }
 };
 
-/// A component before us: the directory of its versions, what was in it, and which was in use.
+/// The directory of a component, its entries and the link to the version in use.
 struct ComponentPreImage {
     static constexpr std::string_view kType = "component";
     PathPreImage home;
@@ -146,7 +146,7 @@ struct ComponentPreImage {
     }
 };
 
-/// Side effects of a kind: what of it was there before.
+/// The objects of a kind that existed.
 struct SideEffectsPreImage {
     static constexpr std::string_view kType = "side-effects";
     std::vector<std::string> before;
@@ -155,7 +155,7 @@ struct SideEffectsPreImage {
     static void fields(auto& self, auto&& visit) { visit("before", self.before); }
 };
 
-/// Nothing that could be given back.
+/// Nothing to restore.
 struct NoPreImage {
     static constexpr std::string_view kType = "none";
 
@@ -167,10 +167,10 @@ using PreImage = std::variant<NoPreImage, PathPreImage, BlockPreImage, ValuePreI
                               SwapsPreImage, ClaimPreImage, ComponentPreImage, SideEffectsPreImage>;
 
 std::string to_json(const PreImage& image);
-/// corrupt: the ledger holds something we did not write.
+/// corrupt: not written by us.
 Result<PreImage> image_from_json(std::string_view text);
 
-/// The digests of the content an image needs from the vault.
+/// The digests of the vault content that an image refers to.
 std::vector<std::string> contents_of(const PreImage& image);
 
 }  // namespace kubexm::executor

@@ -1,9 +1,12 @@
-// What runs in a cluster makes besides files: noted before, so that undo knows the rest as ours.
+// Objects other than files that a kubelet and its pods create: undo removes those that are new.
 
 #include "daemon/executor/steps/side_effects.hpp"
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
 #include "daemon/model/names.hpp"
 
@@ -11,7 +14,7 @@ namespace kubexm::executor::kinds {
 
 namespace {
 
-using model::ByProduct;
+using model::SideEffect;
 using side_effects::Names;
 
 struct Kind {
@@ -19,46 +22,47 @@ struct Kind {
     Result<std::string> (*remove)(Context& context, const Names& before);
 };
 
-Kind verbs_of(ByProduct kind) {
+Kind verbs_of(SideEffect kind) {
     switch (kind) {
-        case ByProduct::pods:
+        case SideEffect::pods:
             return {side_effects::pods, side_effects::remove_pods};
-        case ByProduct::chains:
+        case SideEffect::chains:
             return {side_effects::chains, side_effects::remove_chains};
-        case ByProduct::links:
+        case SideEffect::links:
             return {side_effects::links, side_effects::remove_links};
-        case ByProduct::cgroups:
-            break;
+        case SideEffect::cgroups:
+            return {side_effects::groups, side_effects::remove_groups};
     }
-    return {side_effects::groups, side_effects::remove_groups};
+    std::unreachable();
 }
 
 }  // namespace
 
-/// As a claim: when the ledger has it.
+/// The step names a kind only, so it cannot point at an object of another owner.
+Result<> permitted(const model::AllowList&, const model::SideEffects&) { return {}; }
+
+/// True when the ledger has the step.
 Result<bool> holds(Context& context, const model::SideEffects& step) {
     return context.previous == model::Step(step);
 }
 
 Result<PreImage> capture(Context& context, const model::SideEffects& step) {
-    auto before = verbs_of(step.kind).present(context);
-    if (!before) return std::unexpected(before.error());
-    if (before->size() <= side_effects::kMostNames) return SideEffectsPreImage{*std::move(before)};
+    auto before = TRY(verbs_of(step.kind).present(context));
+    if (before.size() <= side_effects::kMostNames) return SideEffectsPreImage{std::move(before)};
     return fail(Code::exhausted,
-                fmt::format("{} {} are there already; more than {} cannot be remembered",
-                            before->size(), name_of(step.kind), side_effects::kMostNames));
+                fmt::format("expected at most {} {}, found {}: the ledger cannot record more",
+                            side_effects::kMostNames, name_of(step.kind), before.size()));
 }
 
 Result<> apply(Context&, const model::SideEffects&) { return {}; }
 
 Result<std::string> undo(Context& context, const model::SideEffects& step, const PreImage& image) {
-    auto known = image_as<SideEffectsPreImage>(image);
-    if (!known) return std::unexpected(known.error());
-    return verbs_of(step.kind).remove(context, known->before);
+    const auto known = TRY(image_as<SideEffectsPreImage>(image));
+    return verbs_of(step.kind).remove(context, known.before);
 }
 
 Result<Lines> preview(Context&, const model::SideEffects& step) {
-    return Lines{fmt::format("{}: what appears is ours", name_of(step.kind))};
+    return Lines{fmt::format("{}: undo will remove new ones", name_of(step.kind))};
 }
 
 }  // namespace kubexm::executor::kinds

@@ -5,16 +5,16 @@
 
 #include "daemon/executor/steps/context.hpp"
 
-// What is there of each kind of side-effects, by names that an image keeps, and taking away what is
-// new. Private to this module. Every removal can be repeated, and returns what had to stay, in
-// words.
+// For each kind of side effect: the names of the objects that exist, for the pre-image, and the
+// removal of the new ones. Every removal can be repeated, and returns what stays, as text. Private
+// to this module.
 
 namespace kubexm::executor::side_effects {
 
 using Names = std::vector<std::string>;
 
-constexpr std::size_t kMostNames = 4000;  // what the ledger takes for one image
-constexpr int kRounds = 5;                // what was on its way when kubelet ended may still appear
+constexpr std::size_t kMostNames = 4000;  // of one pre-image in the ledger
+constexpr int kRounds = 5;  // objects may still appear shortly after kubelet has stopped
 
 Result<Names> pods(Context& context);
 Result<std::string> remove_pods(Context& context, const Names& before);

@@ -1,33 +1,37 @@
 #include "daemon/executor/steps/steps.hpp"
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/steps/diff.hpp"
 #include "daemon/executor/steps/kinds.hpp"
 
 namespace kubexm::executor {
 
+Result<> permitted(const model::AllowList& allow, const model::Step& step) {
+    return std::visit([&](const auto& type) { return kinds::permitted(allow, type); }, step);
+}
+
 Result<bool> holds(Context& context, const model::Step& step) {
-    return std::visit([&](const auto& kind) { return kinds::holds(context, kind); }, step);
+    return std::visit([&](const auto& type) { return kinds::holds(context, type); }, step);
 }
 
 Result<PreImage> capture(Context& context, const model::Step& step) {
-    return std::visit([&](const auto& kind) { return kinds::capture(context, kind); }, step);
+    return std::visit([&](const auto& type) { return kinds::capture(context, type); }, step);
 }
 
 Result<> apply(Context& context, const model::Step& step) {
-    return std::visit([&](const auto& kind) { return kinds::apply(context, kind); }, step);
+    return std::visit([&](const auto& type) { return kinds::apply(context, type); }, step);
 }
 
 Result<std::string> undo(Context& context, const model::Step& step, const PreImage& image) {
-    return std::visit([&](const auto& kind) { return kinds::undo(context, kind, image); }, step);
+    return std::visit([&](const auto& type) { return kinds::undo(context, type, image); }, step);
 }
 
-Result<std::vector<std::string>> preview(Context& context, const model::Step& step) {
-    auto already = holds(context, step);
-    if (!already) return std::unexpected(already.error());
-    if (*already) return std::vector<std::string>{};
-    auto lines = std::visit([&](const auto& kind) { return kinds::preview(context, kind); }, step);
-    if (!lines) return lines;
-    return as_far_as_shown(*std::move(lines));
+Result<StepPreview> preview(Context& context, const model::Step& step) {
+    const bool already = TRY(holds(context, step));
+    if (already) return StepPreview{true, {}};
+    auto lines =
+        TRY(std::visit([&](const auto& type) { return kinds::preview(context, type); }, step));
+    return StepPreview{false, shorten_preview(std::move(lines))};
 }
 
 }  // namespace kubexm::executor

@@ -3,27 +3,36 @@
 #include "daemon/base/error.hpp"
 #include "daemon/executor/steps/context.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
+#include "daemon/model/allow.hpp"
 #include "daemon/model/step.hpp"
 
 namespace kubexm::executor {
 
-// Check, apply and undo of every step type. All of them can be repeated: after a crash nobody knows
-// how far the last try came.
+// The verbs of every step type. All of them can be repeated: after a crash it is unknown how far
+// the last call got.
 
-/// Whether the host is as the step wants it. Changes nothing.
+/// Whether root's allow-lists permit the step. Pure. denied: an allow-list lacks something; names
+/// it. invalid: no allow-list could permit the step.
+Result<> permitted(const model::AllowList& allow, const model::Step& step);
+
+/// Whether the host is in the desired state. Changes nothing.
 Result<bool> holds(Context& context, const model::Step& step);
 
-/// What undo will need, with file content put into the vault. Changes nothing on the host.
+/// The state that undo restores; file content goes into the vault. Changes nothing on the host.
 Result<PreImage> capture(Context& context, const model::Step& step);
 
 Result<> apply(Context& context, const model::Step& step);
 
-/// Gives back what `capture` saw and returns what could not be, in words; empty: everything.
+/// Restores the captured state. Returns what could not be restored, as text; empty: nothing.
 Result<std::string> undo(Context& context, const model::Step& step, const PreImage& image);
 
-/// What would change, as lines of a unified diff for files (a secret only as its digest) and as
-/// "was -> will be" for everything else. Empty where the step holds; cut, visibly, where it is
-/// long.
-Result<std::vector<std::string>> preview(Context& context, const model::Step& step);
+struct StepPreview {
+    bool holds = false;
+    /// Lines of a unified diff for files (digests for a secret), "before -> after" for everything
+    /// else. Empty where the step holds; a long preview is cut, and says so.
+    std::vector<std::string> diff;
+};
+
+Result<StepPreview> preview(Context& context, const model::Step& step);
 
 }  // namespace kubexm::executor

@@ -1,17 +1,21 @@
-// Units, mounts, daemon reload, transient units: everything that PID 1 does for us.
+// The state of units, and systemd's knowledge of their files.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
+#include "daemon/executor/steps/rules.hpp"
 
 namespace kubexm::executor::kinds {
 
 namespace {
 
 constexpr const char* kUnitLinks = "/etc/systemd/system";
-constexpr std::size_t kMaxUnitLinks = 65536;  // a host has some hundred units
+constexpr std::size_t kMaxUnitLinks = 65536;  // a host has a few hundred units
+
+using Verb = Result<> (Systemd::*)(const std::string&, Systemd::Deadline);
 
 bool is_masked(const UnitStatus& unit) {
     return unit.enablement == "masked" || unit.load == "masked";
@@ -20,19 +24,19 @@ bool is_enabled(const UnitStatus& unit) { return unit.enablement == "enabled"; }
 bool is_active(const UnitStatus& unit) {
     return unit.active == "active" || unit.active == "reloading" || unit.active == "refreshing";
 }
-/// So is, most of the time, a service that fails and is restarted again and again.
+/// Most of the time also the state of a service that fails and is restarted in a loop.
 bool is_starting(const UnitStatus& unit) { return unit.active == "activating"; }
 bool is_down(const UnitStatus& unit) {
     return !is_active(unit) && !is_starting(unit) && unit.active != "deactivating";
 }
 
-bool as_wanted(const std::optional<bool>& wanted, bool found) {
-    return !wanted || *wanted == found;
+bool matches(const std::optional<bool>& desired, bool actual) {
+    return !desired || *desired == actual;
 }
 
-/// What shall be active has to have come up, what shall not be has to be down.
-bool active_as_wanted(const std::optional<bool>& wanted, const UnitStatus& now) {
-    return !wanted || (*wanted ? is_active(now) : is_down(now));
+/// An active unit must have finished starting, an inactive one must have finished stopping.
+bool activity_matches(const std::optional<bool>& desired, const UnitStatus& now) {
+    return !desired || (*desired ? is_active(now) : is_down(now));
 }
 
 bool holds_links(const std::string& directory) {
@@ -40,19 +44,17 @@ bool holds_links(const std::string& directory) {
            directory.ends_with(".upholds");
 }
 
-/// Whether there is a link of the kind that enabling makes: of a masked unit systemd does not tell.
+/// Whether a link exists that enabling makes. systemd does not report it for a masked unit.
 Result<bool> is_linked(Context& context, const std::string& unit) {
-    auto names = list_directory(context.root, kUnitLinks, kMaxUnitLinks);
-    if (!names && names.error().code == Code::not_found) return false;
-    if (!names) return std::unexpected(names.error());
-    return std::ranges::any_of(*names, [&](const std::string& name) {
+    const auto names = TRY(entries_in(context, kUnitLinks, kMaxUnitLinks));
+    return std::ranges::any_of(names, [&](const std::string& name) {
         if (!holds_links(name)) return false;
         auto link = state_at(context, fmt::format("{}/{}/{}", kUnitLinks, name, unit));
         return link && link->kind == PathKind::symlink;
     });
 }
 
-/// An active unit has to be restarted when what it was started with has changed.
+/// An active unit needs a restart when its restart_key changed since it was applied.
 bool needs_restart(const Context& context, const model::UnitState& step) {
     if (step.restart_key.empty() || step.active != true) return false;
     const auto* previous =
@@ -60,24 +62,21 @@ bool needs_restart(const Context& context, const model::UnitState& step) {
     return previous == nullptr || previous->restart_key != step.restart_key;
 }
 
-/// Runs `verb` where the wish is there and not fulfilled.
-Result<> bring(bool wanted, Result<> (Systemd::*verb)(const std::string&, Systemd::Deadline),
-               Context& context, const std::string& unit) {
-    if (!wanted) return {};
+Result<> call_if(bool needed, Verb verb, Context& context, const std::string& unit) {
+    if (!needed) return {};
     return (context.systemd.*verb)(unit, context.deadline);
 }
 
-/// Whoever was here before may have been cut off after a link was made and before systemd was told.
-bool knows_links(const model::UnitState& step, const UnitStatus& now) {
+/// A process that was killed may have made a link without the daemon-reload that follows it.
+bool has_loaded_links(const model::UnitState& step, const UnitStatus& now) {
     return (!step.enabled && !step.masked) || !now.needs_reload;
 }
 
-/// What systemd says of a unit, once it knows the links that are on the disk.
-Result<UnitStatus> informed_status(Context& context, const model::UnitState& step) {
-    auto now = context.systemd.status(step.name, context.deadline);
-    if (!now || knows_links(step, *now)) return now;
-    auto done = context.systemd.reload(context.deadline);
-    if (!done) return std::unexpected(done.error());
+/// The status of a unit after systemd has loaded the links on the disk.
+Result<UnitStatus> fresh_status(Context& context, const model::UnitState& step) {
+    auto now = TRY(context.systemd.status(step.name, context.deadline));
+    if (has_loaded_links(step, now)) return now;
+    TRY(context.systemd.reload(context.deadline));
     return context.systemd.status(step.name, context.deadline);
 }
 
@@ -88,7 +87,7 @@ Result<> start_or_restart(Context& context, const model::UnitState& step, const 
     return {};
 }
 
-/// One that was failing before us is left to fail again: it comes back as it was.
+/// A unit that was failing before the plan may fail again: that is the state to restore.
 Result<> start_again(Context& context, const std::string& unit, const UnitPreImage& before,
                      const UnitStatus& now) {
     const bool was_starting = before.starting == true;
@@ -101,116 +100,75 @@ Result<> start_again(Context& context, const std::string& unit, const UnitPreIma
 
 }  // namespace
 
-Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed) {
-    for (const auto& [unit, path, priority] : listed) {
-        auto done = context.systemd.stop(unit, context.deadline);
-        if (!done && done.error().code != Code::not_found) return done;
-    }
-    return {};
+Result<> permitted(const model::AllowList& allow, const model::UnitState& step) {
+    return listed(allow.units, step.name, "units");
 }
 
 Result<bool> holds(Context& context, const model::UnitState& step) {
-    auto now = context.systemd.status(step.name, context.deadline);
-    if (!now) return std::unexpected(now.error());
-    return as_wanted(step.enabled, is_enabled(*now)) && active_as_wanted(step.active, *now) &&
-           as_wanted(step.masked, is_masked(*now)) && knows_links(step, *now) &&
+    const auto now = TRY(context.systemd.status(step.name, context.deadline));
+    return matches(step.enabled, is_enabled(now)) && activity_matches(step.active, now) &&
+           matches(step.masked, is_masked(now)) && has_loaded_links(step, now) &&
            !needs_restart(context, step);
 }
 
 Result<PreImage> capture(Context& context, const model::UnitState& step) {
-    auto now = context.systemd.status(step.name, context.deadline);
-    if (!now) return std::unexpected(now.error());
-    UnitPreImage image{.enablement = is_masked(*now) ? "masked" : now->enablement,
-                       .active = is_active(*now),
+    const auto now = TRY(context.systemd.status(step.name, context.deadline));
+    UnitPreImage image{.enablement = is_masked(now) ? "masked" : now.enablement,
+                       .active = is_active(now),
                        .starting = {},
                        .linked = {}};
-    if (is_starting(*now)) image.starting = image.active = true;
-    if (!is_masked(*now)) return image;
-    auto linked = is_linked(context, step.name);
-    if (!linked) return std::unexpected(linked.error());
-    if (*linked) image.linked = true;
+    if (is_starting(now)) image.starting = image.active = true;
+    if (!is_masked(now)) return image;
+    const bool linked = TRY(is_linked(context, step.name));
+    if (linked) image.linked = true;
     return image;
 }
 
 Result<> apply(Context& context, const model::UnitState& step) {
-    auto now = informed_status(context, step);
-    if (!now) return std::unexpected(now.error());
+    const auto now = TRY(fresh_status(context, step));
     const std::string& unit = step.name;
-    Result<> done = bring(step.masked == false && is_masked(*now), &Systemd::unmask, context, unit);
-    if (done) {
-        done = bring(step.enabled == true && !is_enabled(*now), &Systemd::enable, context, unit);
-    }
-    if (done) done = start_or_restart(context, step, *now);
-    if (done) done = bring(step.active == false && !is_down(*now), &Systemd::stop, context, unit);
-    if (done) {
-        done = bring(step.enabled == false && is_enabled(*now), &Systemd::disable, context, unit);
-    }
-    if (done) done = bring(step.masked == true && !is_masked(*now), &Systemd::mask, context, unit);
-    return done;
+    TRY(call_if(step.masked == false && is_masked(now), &Systemd::unmask, context, unit));
+    TRY(call_if(step.enabled == true && !is_enabled(now), &Systemd::enable, context, unit));
+    TRY(start_or_restart(context, step, now));
+    TRY(call_if(step.active == false && !is_down(now), &Systemd::stop, context, unit));
+    TRY(call_if(step.enabled == false && is_enabled(now), &Systemd::disable, context, unit));
+    return call_if(step.masked == true && !is_masked(now), &Systemd::mask, context, unit);
 }
 
 Result<std::string> undo(Context& context, const model::UnitState& step, const PreImage& image) {
-    auto before = image_as<UnitPreImage>(image);
-    if (!before) return std::unexpected(before.error());
-    auto now = informed_status(context, step);
-    if (!now) return std::unexpected(now.error());
+    const auto before = TRY(image_as<UnitPreImage>(image));
+    const auto now = TRY(fresh_status(context, step));
     const std::string& unit = step.name;
-    const bool was_masked = before->enablement == "masked";
-    const bool was_enabled = before->enablement == "enabled" || before->linked == true;
-    const bool stays_masked = was_masked && is_masked(*now);
-    Result<> done = bring(!was_masked && is_masked(*now), &Systemd::unmask, context, unit);
-    const bool lost_links = was_enabled && !is_enabled(*now) && !stays_masked;
-    if (done) done = bring(lost_links, &Systemd::enable, context, unit);
-    if (done) done = start_again(context, unit, *before, *now);
-    if (done) {
-        done = bring(!before->active && now->active != "inactive", &Systemd::stop, context, unit);
-    }
-    if (done) done = bring(!was_enabled && is_enabled(*now), &Systemd::disable, context, unit);
-    if (done) done = bring(was_masked && !is_masked(*now), &Systemd::mask, context, unit);
-    // A unit that failed on its way out would stay listed as failed after its file is gone.
-    if (done) done = bring(!before->active, &Systemd::reset_failed, context, unit);
-    if (!done) return std::unexpected(done.error());
+    const bool was_masked = before.enablement == "masked";
+    const bool was_enabled = before.enablement == "enabled" || before.linked == true;
+    const bool stays_masked = was_masked && is_masked(now);
+    const bool lost_links = was_enabled && !is_enabled(now) && !stays_masked;
+    TRY(call_if(!was_masked && is_masked(now), &Systemd::unmask, context, unit));
+    TRY(call_if(lost_links, &Systemd::enable, context, unit));
+    TRY(start_again(context, unit, before, now));
+    TRY(call_if(!before.active && now.active != "inactive", &Systemd::stop, context, unit));
+    TRY(call_if(!was_enabled && is_enabled(now), &Systemd::disable, context, unit));
+    TRY(call_if(was_masked && !is_masked(now), &Systemd::mask, context, unit));
+    // A unit that failed while it stopped would stay listed as failed after its file is removed.
+    TRY(call_if(!before.active, &Systemd::reset_failed, context, unit));
     return std::string();
 }
 
 Result<Lines> preview(Context& context, const model::UnitState& step) {
-    auto now = context.systemd.status(step.name, context.deadline);
-    if (!now) return std::unexpected(now.error());
-    const std::string before = fmt::format("{}, {}", now->active, now->enablement);
-    return Lines{fmt::format("{} ({}): {}", step.name, before, model::text_of(step))};
+    const auto now = TRY(context.systemd.status(step.name, context.deadline));
+    return Lines{fmt::format("{} ({}, {}): {}", step.name, now.active, now.enablement,
+                             model::text_of(step))};
 }
 
-Result<bool> holds(Context& context, const model::Unmounted& step) {
-    auto mounts = context.systemd.active_units("mount", step.below, context.deadline);
-    if (!mounts) return std::unexpected(mounts.error());
-    return mounts->empty();
-}
-
-Result<PreImage> capture(Context&, const model::Unmounted&) { return NoPreImage{}; }
-
-Result<> apply(Context& context, const model::Unmounted& step) {
-    auto mounts = context.systemd.active_units("mount", step.below, context.deadline);
-    if (!mounts) return std::unexpected(mounts.error());
-    return stop_all(context, *mounts);
-}
-
-Result<std::string> undo(Context&, const model::Unmounted&, const PreImage&) {
-    return std::string();  // what was mounted there belonged to pods that are gone
-}
-
-Result<Lines> preview(Context& context, const model::Unmounted& step) {
-    auto mounts = context.systemd.active_units("mount", step.below, context.deadline);
-    if (!mounts) return std::unexpected(mounts.error());
-    Lines lines;
-    for (const auto& mount : *mounts) lines.push_back(mount.path + ": mounted -> unmounted");
-    return lines;
+Result<> permitted(const model::AllowList& allow, const model::DaemonReload& step) {
+    for (const std::string& unit : step.units) TRY(listed(allow.units, unit, "units"));
+    return {};
 }
 
 Result<bool> holds(Context& context, const model::DaemonReload& step) {
     for (const std::string& unit : step.units) {
-        auto now = context.systemd.status(unit, context.deadline);
-        if (!now) return std::unexpected(now.error());
-        if (now->needs_reload) return false;
+        const auto now = TRY(context.systemd.status(unit, context.deadline));
+        if (now.needs_reload) return false;
     }
     return true;
 }
@@ -222,40 +180,12 @@ Result<> apply(Context& context, const model::DaemonReload&) {
 }
 
 Result<std::string> undo(Context& context, const model::DaemonReload&, const PreImage&) {
-    if (auto done = context.systemd.reload(context.deadline); !done) {
-        return std::unexpected(done.error());
-    }
+    TRY(context.systemd.reload(context.deadline));
     return std::string();
 }
 
 Result<Lines> preview(Context&, const model::DaemonReload& step) {
-    return Lines{fmt::format("systemd reads {} again", fmt::join(step.units, ", "))};
-}
-
-/// Done when this very command was run for the same object before.
-Result<bool> holds(Context& context, const model::TransientUnit& step) {
-    return context.previous == model::Step(step);
-}
-
-Result<PreImage> capture(Context&, const model::TransientUnit&) { return NoPreImage{}; }
-
-Result<> apply(Context& context, const model::TransientUnit& step) {
-    const auto limit =
-        std::chrono::steady_clock::now() + std::chrono::seconds(step.timeout_seconds);
-    auto code = context.systemd.run({step.name, model::text_of(step), step.argv},
-                                    std::min(limit, context.deadline));
-    if (!code) return std::unexpected(code.error());
-    if (*code == 0) return {};
-    return fail(Code::unavailable, fmt::format("{} ended with exit code {}: see journalctl -u {}",
-                                               step.argv.front(), *code, step.name));
-}
-
-Result<std::string> undo(Context&, const model::TransientUnit&, const PreImage&) {
-    return std::string();
-}
-
-Result<Lines> preview(Context&, const model::TransientUnit& step) {
-    return Lines{model::text_of(step)};
+    return Lines{fmt::format("systemd reloads {}", fmt::join(step.units, ", "))};
 }
 
 }  // namespace kubexm::executor::kinds

@@ -110,7 +110,7 @@ ALL = [
     _frame("descriptors-nobody-asked-for", "descriptors", {"type": "observe"}, lambda: _null(1)),
     _frame("more-descriptors-than-contents", "as many descriptors", _ONE, lambda: _null(2)),
     _frame("fewer-descriptors-than-contents", "as many descriptors", _ONE),
-    _frame("missing-content", "did not come along", _apply()),
+    _frame("missing-content", "is missing: send it with the plan", _apply()),
     _frame("content-nobody-needs", "no step of the plan needs", _apply(["0" * 64]), lambda: _null(1)),
     _frame("content-of-a-pipe", "expected a regular file", _ONE, _piped),
     _frame("content-of-a-directory", "expected a regular file", _ONE, lambda: [os.open("/", os.O_RDONLY)]),

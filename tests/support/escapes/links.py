@@ -51,8 +51,8 @@ ALL = [
           step("managed-block", path=f"{DROP}/hosts", name="n", lines=["10.0.0.1 a"])),
     _link("file-over-a-hard-link", HARD, data(f"{DROP}/hard")),
     _link("block-in-a-hard-link", HARD, step("managed-block", path=f"{DROP}/hard", name="n", lines=["root::0:0:::"])),
-    _link("pipe", "neither file, directory nor link", data(f"{DROP}/pipe")),
+    _link("pipe", "expected a file, directory or link", data(f"{DROP}/pipe")),
     _link("made-to-the-outside", "is not below a directory", step("symlink", path=f"{DROP}/new", target="/etc/shadow")),
-    _link("made-upwards", "not a plain absolute path",
+    _link("made-upwards", "expected an absolute path",
           step("symlink", path=f"{DROP}/new", target="../../../../etc/shadow")),
 ]

@@ -1,4 +1,4 @@
-"""Places, owners and modes that nobody allowed."""
+"""Paths, owners and modes that no allow-list permits."""
 
 from functools import partial
 
@@ -8,8 +8,8 @@ from testbed.executor.client import ACCESS
 from testbed.executor.plan import step
 
 PKI = "/etc/kubernetes/pki"
-NOT_PLAIN, NOT_BELOW = "not a plain absolute path", "is not below a directory"
-FOR_ROOT = "the owner has to be root"
+NOT_PLAIN, NOT_BELOW = "expected an absolute path", "is not below a directory"
+FOR_ROOT = "expected owner root"
 
 _path = partial(of_plan, "path")
 
@@ -57,12 +57,12 @@ ALL = [
     _path("crontab", NOT_BELOW, _block("/etc/crontab", "* * * * * root id")),
     _path("component-not-listed", "is not in allow.components", _component("bash")),
     _path("component-not-trusted", "trusted digests", _component()),
-    _path("component-version-outside", "not a plain name", _component(version="../../etc")),
-    _path("component-version-in-use", "not a plain name", _component(version="current")),
+    _path("component-version-outside", "version: expected", _component(version="../../etc")),
+    _path("component-version-in-use", "version: expected", _component(version="current")),
     _path("component-file-outside", NOT_PLAIN, _component(path="../../../etc/passwd")),
-    _path("component-setuid", "expected no more than 0755", _component(mode="4755")),
-    _path("two-lines-in-one", "more than one line", _block("/etc/hosts", "10.0.0.1 a\n10.0.0.2 b")),
-    _path("name-of-two-lines", "more than one line", _block("/etc/hosts", name="a\n10.0.0.1 b")),
-    _path("block-that-ends-early", "looks like the end of a block",
+    _path("component-setuid", "expected a mode within 0755", _component(mode="4755")),
+    _path("two-lines-in-one", "block: expected one line", _block("/etc/hosts", "10.0.0.1 a\n10.0.0.2 b")),
+    _path("name-of-two-lines", "block: expected one line", _block("/etc/hosts", name="a\n10.0.0.1 b")),
+    _path("block-that-ends-early", "block: expected one line",
           _block("/etc/hosts", "# kubexm end: names", "10.0.0.1 a")),
 ]

@@ -102,5 +102,5 @@ ALL = [
     _replay("text-of-another", DISAGREES, lambda wire, _: apply(wire, _lie(text="nothing to see here"))),
     _replay("target-of-another", DISAGREES, lambda wire, _: apply(wire, _lie(target="vm.panic_on_oom"))),
     _replay("effects-of-another", DISAGREES, lambda wire, _: apply(wire, _lie(effects=["none"]))),
-    Escape("replay", "content-of-root", _content_of_root, "did not come along"),
+    Escape("replay", "content-of-root", _content_of_root, "is missing: send it with the plan"),
 ]

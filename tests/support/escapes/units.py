@@ -6,7 +6,7 @@ from escapes import DROP, of_plan
 from testbed.executor.plan import step
 
 NOT_LISTED, NO_PROGRAM = "is not in allow.units", "is not in allow.executables"
-NO_NAME, NO_SYSCTL = "is not named kubexm-*.service", "not that of a sysctl"
+NO_NAME, NO_SYSCTL = "expected a name kubexm-*.service", "sysctl key: expected"
 
 _unit = partial(of_plan, "unit")
 
@@ -73,18 +73,18 @@ ALL = [
     _unit("command-with-parent", NO_PROGRAM, _run("/usr/bin/../bin/true")),
     _unit("link-to-command", NO_PROGRAM, _run(f"{DROP}/true")),
     _unit("nul-in-command", "no NUL byte", _run("/usr/bin/true\0/bin/sh")),
-    _unit("no-command", "there is no command", _run()),
+    _unit("no-command", "argv: expected a command", _run()),
     _unit("name-of-the-executor", NO_NAME, _run("/usr/bin/true", name="kubexm-executor.service")),
     _unit("name-of-another", NO_NAME, _run("/usr/bin/true", name="ssh.service")),
     _unit("name-with-path", NO_NAME, _run("/usr/bin/true", name="kubexm-/../../etc/systemd/system/x.service")),
-    _unit("core-pattern", "nobody may set it", _sysctl("kernel.core_pattern", "|/tmp/x")),
-    _unit("core-pattern-in-a-file", "nobody may set it",
+    _unit("core-pattern", "no configuration can allow it", _sysctl("kernel.core_pattern", "|/tmp/x")),
+    _unit("core-pattern-in-a-file", "no configuration can allow it",
           _rendered("sysctl-file", values=[{"key": "kernel.core_pattern", "value": "|/tmp/x"}])),
     _unit("slashed-key", NO_SYSCTL, _sysctl("kernel/core_pattern", "|/tmp/x")),
     _unit("mixed-key", NO_SYSCTL, _sysctl("net.ipv4.conf/all/forwarding")),
     _unit("key-with-parent", NO_SYSCTL, _sysctl("fs.inotify.../../kernel/core_pattern", "|/tmp/x")),
     _unit("key-with-two-dots", NO_SYSCTL, _sysctl("kernel..core_pattern", "|/tmp/x")),
     _unit("key-with-wildcard", NO_SYSCTL, _sysctl("fs.inotify.*")),
-    _unit("value-of-two-lines", NO_SYSCTL, _sysctl("net.ipv4.ip_forward", "1\nkernel.core_pattern=|/tmp/x")),
+    _unit("value-of-two-lines", "sysctl value: expected", _sysctl("net.ipv4.ip_forward", "1\nkernel.core_pattern=|/tmp/x")),
     _unit("key-not-listed", "is not in allow.sysctls", _sysctl("net.ipv4.conf.all.forwarding")),
 ]

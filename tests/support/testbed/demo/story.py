@@ -16,7 +16,7 @@ from testbed.standin.machines import AGAIN_SECONDS
 
 PACE = 0.05
 POD = "greeter"
-NOTE = "take note that"  # steps that remember what will have to go
+NOTE = "for undo"  # steps that only record what undo will need
 
 
 def prologue(stack: contextlib.ExitStack) -> Scene:

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 namespace kubexm::model {
@@ -12,7 +13,7 @@ using testing::HasSubstr;
 
 const std::string kDigest(64, 'a');
 
-/// One step of every type: a type that cannot travel is found here.
+/// One step of every type.
 Plan every_step() {
     return {
         .id = "plan-1",
@@ -45,19 +46,24 @@ Plan every_step() {
                 UnitState{.name = "kubelet.service", .enabled = true, .active = true},
                 DaemonReload{{"kubelet.service"}},
                 TransientUnit{"kubexm-preflight.service", {"/usr/bin/true"}, 60},
+                ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", kDigest, {0755}}}},
                 Claim{"/var/lib/kubelet"},
+                SideEffects{SideEffect::pods},
             },
     };
 }
 
 TEST(Plan, EveryStepSurvivesItsJsonForm) {
     const Plan plan = every_step();
+    std::set<std::size_t> types;
+    for (const Step& step : plan.steps) types.insert(step.index());
+    ASSERT_EQ(types.size(), std::variant_size_v<Step>);
     auto again = plan_from_json(to_json(plan));
     ASSERT_TRUE(again) << again.error().what;
     EXPECT_EQ(*again, plan);
 }
 
-TEST(Plan, TheHashIsOfTheWorkAndNotOfTheId) {
+TEST(Plan, TheHashDependsOnTheStepsAndNotOnTheId) {
     Plan plan = every_step();
     const std::string hash = hash_of(plan);
     plan.id = "plan-2";
@@ -67,7 +73,7 @@ TEST(Plan, TheHashIsOfTheWorkAndNotOfTheId) {
 }
 
 TEST(Plan, TheHashIsStable) {
-    // Written down: journals of an older version name plans by it.
+    // Journals of older versions contain it.
     const Plan plan{"p", "o", {Sysctl{"net.ipv4.ip_forward", "1"}}};
     EXPECT_EQ(hash_of(plan), "b640374d6f9c42514c3190719c82d80b4b8ea9e58b51c9189fad19b8cd1c997f");
 }

@@ -8,17 +8,17 @@ namespace kubexm::executor {
 inline constexpr Caller kAgentCaller{998, 7};
 inline constexpr Caller kRootCaller{0, 1};
 
-MATCHER_P(IsState, state, "is a plan that came to that state") {
+MATCHER_P(IsState, state, "is a plan in that state") {
     if (!arg) *result_listener << arg.error().what;
     return arg && *arg == state;
 }
 
-/// A plan whose one step needs nothing but a directory.
+/// A plan of one step that needs only a directory.
 inline model::Plan link_plan(const std::string& id, const std::string& path = "/etc/link") {
     return {id, "owner", {model::Symlink{path, "target"}}};
 }
 
-/// An engine for a scratch host with /etc, of which root allows everything.
+/// An engine for a scratch host; the allow-list permits links and blocks in /etc.
 class EngineHost : public SystemdTest {
 protected:
     EngineHost() {

@@ -10,7 +10,7 @@ namespace {
 
 class EngineTest : public EngineHost {};
 
-/// The wire would take it: 24,000 values in 150 steps.
+/// Within the limits of the wire: 24,000 values in 150 steps.
 model::Plan too_large() {
     std::vector<model::Step> steps;
     steps.reserve(150);
@@ -21,12 +21,12 @@ model::Plan too_large() {
     return {"large", "owner", steps};
 }
 
-TEST_F(EngineTest, RefusesAPlanThatItCouldNotReadBack) {
+TEST_F(EngineTest, RefusesAPlanThatTheJournalCouldNotReadBack) {
     EXPECT_THAT(engine.accept(too_large(), {}, kAgentCaller), IsError(Code::invalid, "values"));
     EXPECT_THAT(applied(link_plan("next")), IsState(PlanState::done));
 }
 
-TEST_F(EngineTest, FailsAPlanOfTheJournalThatNobodyCanRead) {
+TEST_F(EngineTest, FailsAnUnreadablePlanOfTheJournal) {
     {
         auto journal = Journal::open(state(), {});
         ASSERT_THAT(journal, IsOk());
@@ -35,13 +35,13 @@ TEST_F(EngineTest, FailsAPlanOfTheJournalThatNobodyCanRead) {
     const auto found = engine.interrupted();
     ASSERT_THAT(found, IsOk());
     const std::optional<PlanRecord>& odd = *found;
-    if (!odd) FAIL() << "nothing is interrupted";
+    if (!odd) FAIL() << "no interrupted plan";
     EXPECT_THAT(carried_out(*odd), IsState(PlanState::failed));
     EXPECT_THAT(applied(link_plan("next")), IsState(PlanState::done));
 }
 
-/// The ledger holds no NUL, so undo could not read this value.
-TEST_F(EngineTest, ChangesNothingWhoseStateItCouldNotRemember) {
+/// The ledger cannot hold a NUL, so undo could not read this value.
+TEST_F(EngineTest, ChangesNothingWhoseStateTheLedgerCannotRecord) {
     const std::string before("1\0", 2);
     const auto file = scratch_.at("/proc/sys/net/core/somaxconn");
     std::filesystem::create_directories(file.parent_path());
@@ -49,11 +49,11 @@ TEST_F(EngineTest, ChangesNothingWhoseStateItCouldNotRemember) {
     engine.allow({.sysctls = {"net.core.somaxconn"}});
     EXPECT_THAT(applied({"p", "owner", {model::Sysctl{"net.core.somaxconn", "0"}}}),
                 IsState(PlanState::failed));
-    EXPECT_THAT(engine.plan("p")->last_error, testing::HasSubstr("cannot be remembered"));
+    EXPECT_THAT(engine.plan("p")->last_error, testing::HasSubstr("cannot be recorded"));
     EXPECT_EQ(content_of(file), before);
 }
 
-TEST_F(EngineTest, TellsWhatItWouldRefuseBeforeAnotherPlanStopsForIt) {
+TEST_F(EngineTest, RefusesAReplacementBeforeTheRunningPlanIsStopped) {
     ASSERT_THAT(applied(link_plan("p1")), IsState(PlanState::done));
     EXPECT_THAT(engine.acceptable(link_plan("p2"), {}, kAgentCaller), IsOk());
     EXPECT_THAT(engine.acceptable(link_plan("p1"), {}, kAgentCaller),
@@ -71,7 +71,7 @@ TEST_F(EngineTest, TellsWhatItWouldRefuseBeforeAnotherPlanStopsForIt) {
     EXPECT_THAT(engine.undo_acceptable("u1", "", kAgentCaller), IsError(Code::invalid, "owner"));
 }
 
-TEST_F(EngineTest, WritesDownWhatAPreviewFindsThatMayNotBe) {
+TEST_F(EngineTest, AuditsTheRefusalOfAPreview) {
     std::filesystem::create_directory_symlink(scratch_.outside(), scratch_.at("/etc/away"));
     {
         Engine earlier{state(), root_, systemd, engine.allowed()};
@@ -86,7 +86,7 @@ TEST_F(EngineTest, WritesDownWhatAPreviewFindsThatMayNotBe) {
     EXPECT_EQ(newest->at(0).event, "refused");
 }
 
-/// A host with something in the ledger, and a journal that is open but has read nothing yet.
+/// A host with a ledger entry, and an open journal that has read nothing yet.
 class DamagedAtWork : public EngineTest {
 protected:
     DamagedAtWork() {
@@ -110,7 +110,7 @@ protected:
     }
 };
 
-TEST_F(DamagedAtWork, TheJournalIsSetAside) {
+TEST_F(DamagedAtWork, TheJournalIsQuarantined) {
     damage_ledger();
     EXPECT_THAT(engine.owners(), IsError(Code::corrupt, ""));
     EXPECT_THAT(engine.accept(link_plan("p2"), {}, kAgentCaller),
@@ -118,7 +118,7 @@ TEST_F(DamagedAtWork, TheJournalIsSetAside) {
     EXPECT_EQ(engine.journal()->file, "journal.db.corrupt-1");
 }
 
-TEST_F(DamagedAtWork, ALookAtTheJournalFindsItToo) {
+TEST_F(DamagedAtWork, ReadingTheJournalFindsTheDamage) {
     damage_ledger();
     EXPECT_EQ(engine.journal()->file, "journal.db.corrupt-1");
 }
@@ -129,13 +129,13 @@ TEST_F(DamagedAtWork, TheJournalStaysOpenUnderAPlan) {
     const auto look = [&] {
         damage_ledger();
         EXPECT_THAT(engine.owners(), IsError(Code::corrupt, ""));
-        EXPECT_THAT(engine.journal(), IsError(Code::corrupt, "when the plan has ended"));
+        EXPECT_THAT(engine.journal(), IsError(Code::corrupt, "when the running plan has ended"));
     };
     EXPECT_FALSE(engine.carry_out(*record, {}, {[](const Report&) {}, look}));
     EXPECT_EQ(engine.journal()->file, "journal.db.corrupt-1");
 }
 
-/// A host with a file of somebody else's whose content is in the vault.
+/// A host with a file of another owner whose content is in the vault.
 class VaultWithoutJournal : public EngineTest {
 protected:
     VaultWithoutJournal() {
@@ -158,7 +158,7 @@ protected:
     }
 };
 
-TEST_F(VaultWithoutJournal, IsNotTakenForANewHost) {
+TEST_F(VaultWithoutJournal, IsDamageAndNotANewHost) {
     std::filesystem::remove(state() + "/journal.db");
     EXPECT_THAT(engine.interrupted(), IsError(Code::corrupt, "journal.db is missing"));
     EXPECT_THAT(engine.journal(), IsError(Code::corrupt, "journal.db is missing"));
@@ -166,20 +166,20 @@ TEST_F(VaultWithoutJournal, IsNotTakenForANewHost) {
     EXPECT_TRUE(kept_in("content"));
 }
 
-TEST_F(VaultWithoutJournal, IsKeptWhenItsLossIsAccepted) {
+TEST_F(VaultWithoutJournal, IsPreservedByDiscard) {
     std::filesystem::remove(state() + "/journal.db");
     begin_anew(RecordStore::Decision::discard);
     EXPECT_TRUE(kept_in("content.corrupt-0"));
     EXPECT_FALSE(kept_in("content"));
 }
 
-TEST_F(VaultWithoutJournal, IsKeptWhenTheJournalIsDiscarded) {
+TEST_F(VaultWithoutJournal, IsPreservedWhenADamagedJournalIsDiscarded) {
     put(state() + "/journal.db", "damaged");
     begin_anew(RecordStore::Decision::discard);
     EXPECT_TRUE(kept_in("content.corrupt-1"));
 }
 
-TEST_F(VaultWithoutJournal, IsKeptWhenTheJournalIsRestored) {
+TEST_F(VaultWithoutJournal, IsPreservedWhenTheJournalIsRestored) {
     std::filesystem::resize_file(state() + "/journal.db", 4096);
     begin_anew(RecordStore::Decision::restore);
     EXPECT_TRUE(kept_in("content.corrupt-1"));

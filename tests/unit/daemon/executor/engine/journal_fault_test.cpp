@@ -9,7 +9,7 @@ namespace {
 
 class JournalFault : public EngineHost {
 protected:
-    /// Carries out while the journal's nth write fails. Whether there was one.
+    /// Runs the plan while the journal's nth write fails. False: the journal wrote less often.
     bool hit_at(int operation, FaultVfs::Fault fault, const PlanRecord& record) {
         vfs_.arm({.fault = fault, .at = operation});
         first_ = carried_out(record);
@@ -17,8 +17,8 @@ protected:
         vfs_.disarm();
         return hit;
     }
-    /// As the service goes on after a fault.
-    Result<PlanState> gone_on_with() {
+    /// As the service resumes a plan after a fault.
+    Result<PlanState> resumed() {
         auto left = engine.interrupted();
         if (!left) return std::unexpected(left.error());
         const std::optional<PlanRecord>& plan = *left;
@@ -29,7 +29,7 @@ protected:
     Result<PlanState> first_;
 };
 
-TEST_F(JournalFault, LeavesThePlanRunningAndItGoesOn) {
+TEST_F(JournalFault, LeavesThePlanRunningUntilItIsResumed) {
     for (const auto fault : {FaultVfs::Fault::disk_full, FaultVfs::Fault::io_error}) {
         bool hit = true;
         for (int at = 1; hit; ++at) {
@@ -38,13 +38,13 @@ TEST_F(JournalFault, LeavesThePlanRunningAndItGoesOn) {
             ASSERT_THAT(record, IsOk());
             hit = hit_at(at, fault, *record);
             EXPECT_TRUE(!first_ || *first_ == PlanState::done) << id;
-            EXPECT_THAT(gone_on_with(), IsState(PlanState::done)) << id;
+            EXPECT_THAT(resumed(), IsState(PlanState::done)) << id;
             EXPECT_EQ(engine.plan(id)->state, PlanState::done) << id;
         }
     }
 }
 
-TEST_F(JournalFault, LeavesAnUndoRunningAndItGoesOn) {
+TEST_F(JournalFault, LeavesAnUndoRunningUntilItIsResumed) {
     bool hit = true;
     for (int at = 1; hit; ++at) {
         const std::string id = fmt::format("p{}", at);
@@ -52,7 +52,7 @@ TEST_F(JournalFault, LeavesAnUndoRunningAndItGoesOn) {
         auto undo = engine.accept_undo("undo-" + id, "owner", kAgentCaller);
         ASSERT_THAT(undo, IsOk());
         hit = hit_at(at, FaultVfs::Fault::io_error, *undo);
-        ASSERT_THAT(gone_on_with(), IsOk()) << id;
+        ASSERT_THAT(resumed(), IsOk()) << id;
         EXPECT_EQ(engine.plan("undo-" + id)->state, PlanState::undone) << id;
         EXPECT_FALSE(std::filesystem::is_symlink(scratch_.at("/etc/link"))) << id;
     }

@@ -27,7 +27,7 @@ AllowList allow() {
 Result<> judged(Step step) { return permitted({"p", "o", {std::move(step)}}, allow()); }
 
 class Permitted : public testing::TestWithParam<Step> {};
-TEST_P(Permitted, IsLetThrough) {
+TEST_P(Permitted, IsAccepted) {
     auto good = judged(GetParam());
     EXPECT_TRUE(good) << good.error().what;
 }
@@ -52,7 +52,7 @@ struct Escape {
 };
 
 class Refused : public testing::TestWithParam<Escape> {};
-TEST_P(Refused, IsStoppedWithAReasonThatNamesTheStep) {
+TEST_P(Refused, NamesTheStepAndTheReason) {
     auto refused = judged(GetParam().step);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, GetParam().code) << refused.error().what;
@@ -100,6 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
         Escape{Sysctl{"net.bridge", "1"}, Code::denied},
         Escape{Sysctl{"net.bridge../../kernel/core_pattern", "1"}, Code::invalid},
         Escape{Sysctl{"net.ipv4.ip_forward", "1\n2"}, Code::invalid},
+        Escape{Sysctl{"net.ipv4.ip_forward", ""}, Code::invalid},
+        Escape{Sysctl{"net.ipv4.ip_forward", "|/tmp/x"}, Code::invalid},
+        Escape{Sysctl{"net.bridge.-ignored", "1"}, Code::invalid},
         Escape{RenderedFile{SysctlFile{{{"kernel.modprobe", "/tmp/x"}}}}, Code::denied},
         Escape{RenderedFile{ModulesFile{{"evil"}}}, Code::denied},
         Escape{RenderedFile{KubeletService{.node_name = "n\nExecStartPre=/bin/sh"}}, Code::invalid},

@@ -10,27 +10,27 @@ namespace {
 constexpr std::int64_t kHour = 3600;
 constexpr std::int64_t kNow = 1'000'000;
 
-TEST(RetryLimit, WaitAnHourAfterTheThird) {
+TEST(RetryLimit, IsAnHourAfterTheThirdFailure) {
     EXPECT_EQ(seconds_to_wait({2, kNow}, kNow), 0);
     EXPECT_EQ(seconds_to_wait({3, kNow}, kNow), kHour);
     EXPECT_EQ(seconds_to_wait({3, kNow}, kNow + kHour - 1), 1);
     EXPECT_EQ(seconds_to_wait({3, kNow}, kNow + kHour), 0);
 }
 
-TEST(RetryLimit, DoNotLockWhenTheClockWasSetBack) {
+TEST(RetryLimit, EndsWhenTheClockWasSetBack) {
     EXPECT_EQ(seconds_to_wait({3, kNow + 1}, kNow), 0);
     EXPECT_EQ(seconds_to_wait({3, kNow + 1000 * kHour}, kNow), 0);
 }
 
-TEST(RetryLimit, AreNotWhatPassesByItself) {
+TEST(RetryLimit, IgnoresFailuresThatMayPass) {
     EXPECT_FALSE(counts_as_failure({Code::exhausted, "disk full"}));
     EXPECT_FALSE(counts_as_failure({Code::unavailable, "I/O error"}));
     EXPECT_TRUE(counts_as_failure({Code::not_found, "no such unit"}));
 }
 
-class GivenUp : public EngineHost {
+class RetryLimitOfEngine : public EngineHost {
 protected:
-    /// A link in a directory that is not there.
+    /// A link in a directory that does not exist.
     Result<PlanState> failing() {
         return applied(link_plan(std::to_string(++number_), "/etc/missing/link"));
     }
@@ -43,16 +43,16 @@ protected:
     int number_ = 0;
 };
 
-TEST_F(GivenUp, AreAPlanAndNotItsUndoAfterThreeFailures) {
+TEST_F(RetryLimitOfEngine, StopsAPlanAfterThreeFailures) {
     for (int i = 0; i < 3; ++i) EXPECT_THAT(failing(), IsState(PlanState::failed));
-    EXPECT_THAT(failing(), IsError(Code::conflict, "failed 3 times the same way"));
+    EXPECT_THAT(failing(), IsError(Code::conflict, "failed 3 times with the same error"));
     EXPECT_THAT(undone(), IsState(PlanState::undone));
 }
 
-TEST_F(GivenUp, IsNoUndo) {
+TEST_F(RetryLimitOfEngine, DoesNotStopAnUndo) {
     put(scratch_.at("/etc/link"), "theirs");
     ASSERT_THAT(applied(link_plan("p")), IsState(PlanState::done));
-    std::filesystem::remove_all(state() + "/content");  // so that nothing can be given back
+    std::filesystem::remove_all(state() + "/content");  // so that undo fails
     for (int i = 0; i < 5; ++i) EXPECT_THAT(undone(), IsState(PlanState::failed));
 }
 

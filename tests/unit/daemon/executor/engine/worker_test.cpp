@@ -10,7 +10,7 @@
 namespace kubexm::executor {
 namespace {
 
-TEST(Worker, DoesPlansOneAfterTheOther) {
+TEST(Worker, RunsPlansInOrder) {
     std::vector<int> order;
     std::promise<void> done;
     {
@@ -24,10 +24,10 @@ TEST(Worker, DoesPlansOneAfterTheOther) {
     EXPECT_EQ(order, (std::vector{0, 1, 2}));
 }
 
-TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
+TEST(Worker, ServesQueriesBetweenTheStepsOfAPlan) {
     std::promise<void> began;
     std::promise<void> asked;
-    bool looked = false;
+    bool queried = false;
     bool seen_in_plan = false;
     std::promise<void> ended;
     Worker worker;
@@ -35,11 +35,11 @@ TEST(Worker, ServesLooksBetweenTheStepsOfAPlan) {
         began.set_value();
         asked.get_future().wait();
         worker.serve_queries();
-        seen_in_plan = looked;
+        seen_in_plan = queried;
         ended.set_value();
     });
     began.get_future().wait();
-    worker.query(0, [&looked] { looked = true; });
+    worker.query(0, [&queried] { queried = true; });
     asked.set_value();
     ended.get_future().wait();
     EXPECT_TRUE(seen_in_plan);
@@ -53,26 +53,26 @@ TEST(Worker, StopReachesTheRunningPlanAndNotTheNext) {
         const Stop stop = worker.begin_plan("a");
         began.set_value();
         while (!stop.cancel.stop_requested()) std::this_thread::yield();
-        EXPECT_TRUE(worker.stop_plan("a")) << "again, while it has not ended";
+        EXPECT_TRUE(worker.stop_plan("a")) << "a second time, before the plan ended";
         next_stopped.set_value(worker.begin_plan("b").cancel.stop_requested());
     });
     began.get_future().wait();
-    EXPECT_FALSE(worker.stop_plan("b")) << "it does not run yet";
+    EXPECT_FALSE(worker.stop_plan("b")) << "not running yet";
     EXPECT_TRUE(worker.stop_plan("a"));
     EXPECT_FALSE(next_stopped.get_future().get());
 }
 
-TEST(Worker, HasNothingToStopWhenNoPlanRuns) {
-    std::promise<void> looked;
+TEST(Worker, StopsNothingWhenNoPlanRuns) {
+    std::promise<void> queried;
     Worker worker;
     worker.plan(0, [&] { std::ignore = worker.begin_plan("a"); });
-    worker.plan(0, [&] { looked.set_value(); });
-    looked.get_future().wait();
-    EXPECT_FALSE(worker.stop_plan("a")) << "it ended";
+    worker.plan(0, [&] { queried.set_value(); });
+    queried.get_future().wait();
+    EXPECT_FALSE(worker.stop_plan("a")) << "ended";
     EXPECT_FALSE(worker.stop_plan(""));
 }
 
-/// A worker that is in a plan until it is let go.
+/// A worker that runs a plan until release.
 class BusyWorker : public testing::Test {
 protected:
     BusyWorker() {
@@ -89,13 +89,13 @@ protected:
         released = true;
         release.set_value();
     }
-    /// How many of a user find module.
+    /// The number of plans that the queue accepts.
     int plans_of(std::uint32_t user) {
         int taken = 0;
         while (taken < 100 && worker.plan(user, [] {})) ++taken;
         return taken;
     }
-    int looks_of(std::uint32_t user) {
+    int queries_of(std::uint32_t user) {
         int taken = 0;
         while (taken < 100 && worker.query(user, [this, user] { order.push_back(user); })) ++taken;
         return taken;
@@ -105,29 +105,24 @@ protected:
     std::promise<void> release;
     bool released = false;
     std::vector<std::uint32_t> order;
-    Worker worker;  // last: what it does uses the others
+    Worker worker;  // last: uses the others
 };
 
-TEST_F(BusyWorker, HasRoomForAPlanOfRootWhateverOthersWant) {
+TEST_F(BusyWorker, ReservesAPlaceForAPlanOfRoot) {
     EXPECT_EQ(plans_of(998), 3);
     EXPECT_EQ(plans_of(0), 1);
     EXPECT_EQ(plans_of(0), 0);
 }
 
-TEST_F(BusyWorker, ServesTheLooksOfAllUsersInTurn) {
-    EXPECT_EQ(looks_of(998), 32);
+TEST_F(BusyWorker, ServesTheQueriesOfAllUsersInTurn) {
+    EXPECT_EQ(queries_of(998), 32);
     EXPECT_TRUE(worker.query(0, [this] { order.push_back(0); }));
     std::promise<std::vector<std::uint32_t>> served;
     worker.plan(0, [&] { served.set_value(order); });
     let_go();
     const auto before_the_plan = served.get_future().get();
-    EXPECT_EQ(before_the_plan.size(), 8) << "it does not wait for all of them";
+    EXPECT_EQ(before_the_plan.size(), 8) << "the plan does not wait for all of them";
     EXPECT_EQ(std::ranges::count(before_the_plan, 0U), 1);
-}
-
-TEST(Worker, IsAliveWhileItWaits) {
-    const Worker worker;
-    EXPECT_TRUE(worker.alive());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ protected:
     fs::path file() const { return scratch_.at("/hosts"); }
     static model::ManagedBlock block(const std::string& line) { return {"/hosts", "ours", {line}}; }
 
-    /// Another plan's lines were prepared, and its process died before it wrote them.
+    /// The lines of another plan were journaled, and the process died before it wrote them.
     void undo_with_newer_lines_prepared() {
         Context working = context();
         const auto before = capture(working, block("old")).value();
@@ -26,18 +26,18 @@ protected:
     Vault vault_ = Vault::open(scratch_.top() / "vault").value();
 };
 
-TEST_F(Blocks, LeaveNoFileWhereNoneWas) {
+TEST_F(Blocks, LeaveNoFileWhereThereWasNone) {
     undo_with_newer_lines_prepared();
     EXPECT_FALSE(fs::exists(file()));
 }
 
-TEST_F(Blocks, GiveBackTheTextToItsLastByte) {
+TEST_F(Blocks, RestoreTheTextByteByByte) {
     put(file(), "127.0.0.1 localhost");  // no newline
     undo_with_newer_lines_prepared();
     EXPECT_EQ(content_of(file()), "127.0.0.1 localhost");
 }
 
-TEST_F(Blocks, LeaveWhatOthersWroteMeanwhile) {
+TEST_F(Blocks, KeepChangesOfOtherOwners) {
     Context working = context();
     const auto before = capture(working, block("ours")).value();
     EXPECT_THAT(apply(working, block("ours")), IsOk());

@@ -12,14 +12,14 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Of a host: directories are real, units are not.
+/// Directories are real, systemd is a fake.
 class Claims : public SystemdTest {
 protected:
     Claims() { have_units(fake, "Where", {}); }
     Context context() { return {root_, systemd, vault_, soon(), {}}; }
     fs::path at(const std::string& path) const { return scratch_.at(path); }
 
-    /// What undo says, after something happened between capture and it.
+    /// The result of an undo after `meanwhile` ran between capture and undo.
     template <typename Step, typename Meanwhile>
     std::string undone_after(const Step& step, Meanwhile meanwhile) {
         Context working = context();
@@ -36,13 +36,13 @@ protected:
     Vault vault_ = Vault::open(scratch_.top() / "vault").value();
 };
 
-TEST_F(Claims, TakeNewFilesLinksAndTreesAlike) {
+TEST_F(Claims, RemoveNewFilesLinksAndTrees) {
     fs::create_directories(at("/var/lib/kubelet/theirs"));
     undone_after(model::Claim{"/var/lib/kubelet"}, [&] {
         put(at("/var/lib/kubelet/state"), "new");
         fs::create_symlink("state", at("/var/lib/kubelet/link"));
         fs::create_directories(at("/var/lib/kubelet/pods/one"));
-        put(at("/var/lib/kubelet/theirs/file"), "below what was there");
+        put(at("/var/lib/kubelet/theirs/file"), "below a directory that existed");
     });
     EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/theirs/file")));
     EXPECT_EQ(std::distance(fs::directory_iterator(at("/var/lib/kubelet")), {}), 1);
@@ -55,53 +55,57 @@ TEST_F(Claims, MayBeMadeWhereThereIsNoParentYet) {
     EXPECT_FALSE(fs::exists(at("/run/containerd/tasks")));
 }
 
-/// On what was there before and is no directory.
-class ClaimsOnOthers : public Claims, public testing::WithParamInterface<std::optional<bool>> {
+/// On a path that was not a directory before.
+class ClaimsOnForeignPaths : public Claims,
+                             public testing::WithParamInterface<std::optional<bool>> {
 protected:
-    ClaimsOnOthers() {
+    ClaimsOnForeignPaths() {
         fs::create_directory(at("/disk"));
         put(at("/disk/theirs"), "theirs");
     }
-    std::string undone_after_more_is_behind_it() {
-        return undone_after(step_, [&] { put(at("/disk/new"), "behind the link"); });
+    std::string undone_after_a_new_file_in_the_target() {
+        return undone_after(step_, [&] { put(at("/disk/new"), "new"); });
     }
     const model::Claim step_{"/claimed", GetParam()};
 };
 
-TEST_P(ClaimsOnOthers, LeaveALinkAndWhatIsBehindIt) {
+TEST_P(ClaimsOnForeignPaths, KeepALinkAndItsTarget) {
     fs::create_symlink("disk", at("/claimed"));
-    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("/claimed is left alone"));
+    EXPECT_THAT(undone_after_a_new_file_in_the_target(),
+                HasSubstr("/claimed stays with its content"));
     EXPECT_EQ(fs::read_symlink(at("/claimed")), "disk");
     EXPECT_EQ(names_in(at("/disk")), (std::set<std::string>{"new", "theirs"}));
 }
 
-TEST_P(ClaimsOnOthers, LeaveAFileAndASocketAlike) {
+TEST_P(ClaimsOnForeignPaths, KeepAFileAndANamedPipe) {
     put(at("/claimed"), "theirs");
-    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("was: file, now: file"));
+    EXPECT_THAT(undone_after_a_new_file_in_the_target(),
+                HasSubstr("before the plan file, now file"));
     EXPECT_EQ(content_of(at("/claimed")), "theirs");
     fs::remove(at("/claimed"));
     ASSERT_EQ(::mkfifo(at("/claimed").c_str(), 0600), 0);
-    EXPECT_THAT(undone_after_more_is_behind_it(), HasSubstr("was: other"));
+    EXPECT_THAT(undone_after_a_new_file_in_the_target(), HasSubstr("before the plan other"));
     EXPECT_TRUE(fs::is_fifo(at("/claimed")));
 }
 
-TEST_P(ClaimsOnOthers, LeaveTheLinkThatTookThePlaceOfTheirDirectory) {
+TEST_P(ClaimsOnForeignPaths, KeepALinkThatReplacedADirectory) {
     fs::create_directory(at("/claimed"));
     const auto move_to_disk = [&] {
         fs::remove(at("/claimed"));
         fs::create_symlink("disk", at("/claimed"));
     };
-    EXPECT_THAT(undone_after(step_, move_to_disk), HasSubstr("was: directory, now: symlink"));
+    EXPECT_THAT(undone_after(step_, move_to_disk),
+                HasSubstr("before the plan directory, now symlink"));
     EXPECT_TRUE(fs::exists(at("/disk/theirs")));
 }
 
-TEST_P(ClaimsOnOthers, DoNotCoverTheLinkThatAppearsWhereNothingWas) {
+TEST_P(ClaimsOnForeignPaths, RemoveANewLinkButNotItsTarget) {
     EXPECT_EQ(undone_after(step_, [&] { fs::create_symlink("disk", at("/claimed")); }), "");
-    EXPECT_FALSE(fs::is_symlink(at("/claimed"))) << "that one is ours";
-    EXPECT_TRUE(fs::exists(at("/disk/theirs"))) << "what is behind it is not";
+    EXPECT_FALSE(fs::is_symlink(at("/claimed")));
+    EXPECT_TRUE(fs::exists(at("/disk/theirs")));
 }
 
-INSTANTIATE_TEST_SUITE_P(WholeAndIfEmpty, ClaimsOnOthers,
+INSTANTIATE_TEST_SUITE_P(WholeAndIfEmpty, ClaimsOnForeignPaths,
                          testing::Values(std::nullopt, std::optional(true)));
 
 class Groups : public Claims {
@@ -111,10 +115,10 @@ protected:
         fs::create_directory_symlink("cpuset", at("/sys/fs/cgroup/cpu"));
         fake.when("StopUnit", job_that_ends("done"));
     }
-    const model::SideEffects step_{model::ByProduct::cgroups};
+    const model::SideEffects step_{model::SideEffect::cgroups};
 };
 
-TEST_F(Groups, OfPodsAreStoppedTheOuterFirst) {
+TEST_F(Groups, OfPodsAreStoppedOuterOnesFirst) {
     undone_after(step_, [&] {
         have_units(fake, "", {{"kubepods-pod1.slice", "", ""}, {"kubepods.slice", "", ""}});
     });
@@ -123,7 +127,7 @@ TEST_F(Groups, OfPodsAreStoppedTheOuterFirst) {
     EXPECT_EQ(calls.back(), "StopUnit(kubepods-pod1.slice, replace)");
 }
 
-TEST_F(Groups, ThatWereThereBeforeStay) {
+TEST_F(Groups, ThatExistedBeforeStay) {
     have_units(fake, "", {{"kubepods.slice", "", ""}});
     fs::create_directories(at("/sys/fs/cgroup/cpuset/kubepods"));
     undone_after(step_, [] {});

@@ -30,7 +30,7 @@ protected:
         EXPECT_TRUE(vault_.store(binary, sha256(binary)));
         return {"kubelet", name, {{"bin/kubelet", sha256(binary), {0755}}}};
     }
-    void put_into_use(const ComponentVersion& step) {
+    void install(const ComponentVersion& step) {
         Context working = context();
         auto done = apply(working, step);
         ASSERT_TRUE(done) << done.error().what;
@@ -57,21 +57,21 @@ protected:
     std::optional<model::Step> previous_;
 };
 
-TEST_F(Components, AreThereWholeAndInUse) {
+TEST_F(Components, AreInstalledAndInUse) {
     const auto step = version("v1");
     Context working = context();
     EXPECT_FALSE(*holds(working, step));
-    put_into_use(step);
+    install(step);
     EXPECT_EQ(in_use(), "binary of v1");
     EXPECT_EQ(fs::read_symlink(home() / "current"), "v1");
     EXPECT_EQ(fs::status(home() / "v1/bin/kubelet").permissions(), fs::perms{0755});
 }
 
-TEST_F(Components, AreGoneAfterUndoWithAllVersionsThatWerePutThere) {
+TEST_F(Components, AreRemovedByUndoWithAllInstalledVersions) {
     Context working = context();
     const auto before = *capture(working, version("v1"));
-    put_into_use(version("v1"));
-    put_into_use(version("v2"));
+    install(version("v1"));
+    install(version("v2"));
     EXPECT_EQ(in_use(), "binary of v2");
     auto stays = undo(working, version("v2"), before);
     ASSERT_TRUE(stays) << stays.error().what;
@@ -79,13 +79,13 @@ TEST_F(Components, AreGoneAfterUndoWithAllVersionsThatWerePutThere) {
     EXPECT_FALSE(fs::exists(home()));
 }
 
-TEST_F(Components, OfSomebodyElseStayAndAreInUseAgainAfterUndo) {
+TEST_F(Components, OfAnotherOwnerAreInUseAgainAfterUndo) {
     fs::create_directories(home() / "theirs/bin");
     std::ofstream(home() / "theirs/bin/kubelet") << "their binary";
     fs::create_symlink("theirs", home() / "current");
     Context working = context();
     const auto before = *capture(working, version("v1"));
-    put_into_use(version("v1"));
+    install(version("v1"));
     ASSERT_TRUE(undo(working, version("v1"), before));
     EXPECT_EQ(in_use(), "their binary");
     EXPECT_FALSE(fs::exists(home() / "v1"));
@@ -93,7 +93,7 @@ TEST_F(Components, OfSomebodyElseStayAndAreInUseAgainAfterUndo) {
 
 TEST_F(Components, OfTheSameVersionButOtherContentAreNotOverwritten) {
     fs::create_directories(home() / "v1/bin");
-    std::ofstream(home() / "v1/bin/kubelet") << "who knows";
+    std::ofstream(home() / "v1/bin/kubelet") << "unknown";
     Context working = context();
     auto refused = capture(working, version("v1"));
     ASSERT_FALSE(refused);
@@ -102,17 +102,17 @@ TEST_F(Components, OfTheSameVersionButOtherContentAreNotOverwritten) {
 }
 
 TEST_F(Components, ThatWereAlteredAreRepaired) {
-    put_into_use(version("v1"));
+    install(version("v1"));
     std::ofstream(home() / "v1/bin/kubelet") << "altered";
     Context working = context();
     EXPECT_FALSE(*holds(working, version("v1")));
     ASSERT_TRUE(capture(working, version("v1")));
-    put_into_use(version("v1"));
+    install(version("v1"));
     EXPECT_EQ(in_use(), "binary of v1");
 }
 
-TEST_F(Components, WhoseContentDidNotComeAlongLeaveTheOldOnesInUse) {
-    put_into_use(version("v1"));
+TEST_F(Components, WithMissingContentLeaveTheOldVersionInUse) {
+    install(version("v1"));
     const ComponentVersion missing{"kubelet", "v2", {{"bin/kubelet", sha256("not kept"), {0755}}}};
     Context working = context();
     auto failed = apply(working, missing);

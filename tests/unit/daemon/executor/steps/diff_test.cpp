@@ -18,7 +18,7 @@ TEST(UnifiedDiff, ANewFileIsAllAdditions) {
                 ElementsAre("--- /f", "+++ /f", "@@ -0,0 +1,2 @@", "+a", "+b"));
 }
 
-TEST(UnifiedDiff, AChangeStandsInItsContext) {
+TEST(UnifiedDiff, AChangeIsShownInContext) {
     EXPECT_THAT(unified_diff("/f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
                 ElementsAre("--- /f", "+++ /f", "@@ -2,7 +2,7 @@", " 2", " 3", " 4", "-5", "+five",
                             " 6", " 7", " 8"));
@@ -39,7 +39,7 @@ TEST(UnifiedDiff, ALastLineWithoutNewlineCounts) {
 TEST(UnifiedDiff, IsBounded) {
     std::string many;
     for (int i = 0; i < 1000; ++i) many += std::to_string(i) + "\n";
-    const auto diff = as_far_as_shown(unified_diff("/f", "", many));
+    const auto diff = shorten_preview(unified_diff("/f", "", many));
     EXPECT_EQ(diff.size(), kMaxPreviewLines + 1);
     EXPECT_EQ(diff.back(), "... 803 more lines");
     std::string huge;
@@ -48,28 +48,28 @@ TEST(UnifiedDiff, IsBounded) {
                 ElementsAre("--- /f", "+++ /f", "0 lines become 3000 lines"));
 }
 
-TEST(Preview, OfShortLinesIsWhole) {
+TEST(Preview, OfShortLinesIsNotCut) {
     const std::vector<std::string> lines{"a", "", std::string(kMaxPreviewLine, 'b')};
-    EXPECT_EQ(as_far_as_shown(lines), lines);
-    EXPECT_THAT(as_far_as_shown({}), IsEmpty());
+    EXPECT_EQ(shorten_preview(lines), lines);
+    EXPECT_THAT(shorten_preview({}), IsEmpty());
 }
 
-TEST(Preview, OfALongLineSaysHowMuchIsLeftOut) {
-    EXPECT_THAT(as_far_as_shown({"+" + std::string(5000, 'x')}),
+TEST(Preview, OfALongLineSaysHowMuchWasCut) {
+    EXPECT_THAT(shorten_preview({"+" + std::string(5000, 'x')}),
                 ElementsAre("+" + std::string(999, 'x') + "... 4001 more bytes"));
 }
 
 TEST(Preview, DoesNotCutThroughACharacter) {
     const std::string line = std::string(999, 'x') + "\u20ac" + "end";  // three bytes
-    EXPECT_THAT(as_far_as_shown({line}), ElementsAre(std::string(999, 'x') + "... 6 more bytes"));
+    EXPECT_THAT(shorten_preview({line}), ElementsAre(std::string(999, 'x') + "... 6 more bytes"));
     const std::string no_text(1200, '\x80');
-    EXPECT_THAT(as_far_as_shown({no_text}),
+    EXPECT_THAT(shorten_preview({no_text}),
                 ElementsAre(std::string(997, '\x80') + "... 203 more bytes"));
 }
 
 TEST(Preview, FitsIntoAFrame) {
     const std::vector<std::string> lines(300, std::string(900, '\x01'));
-    const auto shown = as_far_as_shown(lines);
+    const auto shown = shorten_preview(lines);
     EXPECT_EQ(shown.size(), 31U + 1);
     EXPECT_EQ(shown.back(), "... 269 more lines");
 }

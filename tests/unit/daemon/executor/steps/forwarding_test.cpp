@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Optional;
 
-/// A host with two interfaces; the test does what the kernel would.
+/// A host with two interfaces; the test plays the kernel.
 class Forwarding : public SystemdTest {
 protected:
     Forwarding() {
@@ -41,11 +41,11 @@ protected:
     Vault vault_ = Vault::open(scratch_.top() / "vault").value();
 };
 
-TEST_F(Forwarding, OfInterfacesThatFollowTheHostIsNotWrittenDown) {
+TEST_F(Forwarding, OfInterfacesThatFollowTheHostIsNotRecorded) {
     EXPECT_EQ(captured(), (ValuePreImage{"0", {}}));
 }
 
-TEST_F(Forwarding, OfInterfacesThatDifferComesBack) {
+TEST_F(Forwarding, OfInterfacesThatDifferIsRestored) {
     set_for("eth0.7", "1");
     set("conf/all/accept_redirects", "0");
     const ValuePreImage before = captured();
@@ -61,7 +61,7 @@ TEST_F(Forwarding, OfInterfacesThatDifferComesBack) {
     EXPECT_EQ(get("conf/eth0/forwarding"), "0\n");
 }
 
-TEST_F(Forwarding, OfAnInterfaceThatIsGoneIsNoConcern) {
+TEST_F(Forwarding, OfARemovedInterfaceIsIgnored) {
     set_for("eth0", "1");
     const ValuePreImage before = captured();
     fs::remove_all(scratch_.at("/proc/sys/net/ipv4/conf/eth0"));

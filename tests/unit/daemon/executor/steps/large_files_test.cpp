@@ -8,7 +8,7 @@
 namespace kubexm::executor {
 namespace {
 
-/// Where others may make files, they may make one that takes days to read.
+/// A user who may create files may create one that takes days to read.
 class LargeFiles : public SystemdTest {
 protected:
     LargeFiles() {
@@ -25,7 +25,7 @@ protected:
     Vault vault_ = Vault::open(scratch_.top() / "vault").value();
 };
 
-TEST_F(LargeFiles, AreNotReadToSeeThatTheyAreThere) {
+TEST_F(LargeFiles, AreNotReadToCheckThatTheyExist) {
     Context working = context();
     for (const model::Step& step : std::initializer_list<model::Step>{
              model::AbsentPath{"/x"}, model::DeletedTree{"/x"}, model::Directory{"/x", {}},
@@ -34,18 +34,19 @@ TEST_F(LargeFiles, AreNotReadToSeeThatTheyAreThere) {
     }
 }
 
-TEST_F(LargeFiles, AreNotWhatAPlanBrought) {
+TEST_F(LargeFiles, DoNotMatchTheContentOfAPlan) {
     Context working = context();
     const model::DataFile step{"/x", model::DataKind::ca_bundle, sha256("small"),
                                model::FileAccess{.mode = {0644}}};
     EXPECT_EQ(holds(working, step), false);
-    EXPECT_THAT(*preview(working, step), testing::Contains(testing::HasSubstr("a larger file ->")));
+    EXPECT_THAT(preview(working, step)->diff,
+                testing::Contains(testing::HasSubstr("a larger file ->")));
 }
 
-TEST_F(LargeFiles, AreNotKeptForUndo) {
+TEST_F(LargeFiles, AreNotReplacedBecauseUndoCouldNotRestoreThem) {
     Context working = context();
     EXPECT_THAT(capture(working, model::AbsentPath{"/x"}),
-                IsError(Code::exhausted, "/x: expected at most 67108864 bytes"));
+                IsError(Code::exhausted, "undo could not restore it: move it away"));
     EXPECT_TRUE(fs::exists(at("/x")));
 }
 

@@ -11,17 +11,17 @@ void expect_read_back(const PreImage& image) {
     EXPECT_EQ(*again, image);
 }
 
-TEST(LedgerLimits, TakeAsManyNamesAsAStepRemembers) {
+TEST(LedgerLimits, AllowAsManyNamesAsAStepRecords) {
     expect_read_back(SideEffectsPreImage{std::vector<std::string>(4000, std::string(255, 'n'))});
 }
 
-TEST(LedgerLimits, TakeTheLargestExtendedAttribute) {
+TEST(LedgerLimits, AllowTheLargestExtendedAttribute) {
     PathPreImage image{.kind = "file", .digest = "d", .target = "", .xattrs = {}};
     image.xattrs.push_back({"user.large", std::string(std::size_t{128} * 1024, 'f')});
     expect_read_back(image);
 }
 
-TEST(LedgerLimits, EndSomewhere) {
+TEST(LedgerLimits, RefuseLongerStrings) {
     EXPECT_FALSE(
         image_from_json(to_json(ValuePreImage{std::string(std::size_t{129} * 1024, 'v')})));
 }

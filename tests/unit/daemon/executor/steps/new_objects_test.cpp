@@ -20,7 +20,7 @@ FilterRule rule(const FilterChain& in, std::uint64_t handle, const std::string& 
     return {in.family, in.table, in.name, handle, jump};
 }
 
-/// What kubelet and a pod leave on a host that had no rules: three chains, two jumps, two tables.
+/// The rules that kubelet and a pod add to a host without rules.
 Ruleset after_kubelet() {
     const auto firewall = chain("filter", "KUBE-FIREWALL");
     return {.generation = 7,
@@ -38,13 +38,13 @@ std::vector<std::string> chains_of(const Ruleset& ruleset) {
     return names;
 }
 
-TEST(ByProductLeftovers, LinksGoThatAreNewAndListed) {
+TEST(NewObjects, IncludeNewLinksOfTheAllowList) {
     EXPECT_THAT(links({"lo", "eth0", "cni0", "flannel.1", "tun0"}, {"lo", "eth0", "flannel.1"},
                       {"cni0", "flannel.1"}),
                 ElementsAre("cni0"));
 }
 
-TEST(ByProductLeftovers, SlicesOfPodsGoTheOuterFirst) {
+TEST(NewObjects, ListSlicesOfPodsOuterOnesFirst) {
     const Names now = {
         "kubepods-besteffort-pod1.slice", "kubepods-besteffort.slice", "kubepods.slice",
         "kubepodsinabox.slice",           "kubepods-x.service",        "system.slice"};
@@ -53,7 +53,7 @@ TEST(ByProductLeftovers, SlicesOfPodsGoTheOuterFirst) {
     EXPECT_THAT(slices(now, now), IsEmpty());
 }
 
-TEST(ByProductLeftovers, OfAHostWithoutRulesEverythingGoes) {
+TEST(NewObjects, AreAllRulesOfAHostThatHadNone) {
     const Ruleset going = filters(after_kubelet(), {});
     EXPECT_EQ(going.generation, 7U);
     EXPECT_EQ(going.tables, after_kubelet().tables);
@@ -62,7 +62,7 @@ TEST(ByProductLeftovers, OfAHostWithoutRulesEverythingGoes) {
     EXPECT_EQ(filters({}, {}), Ruleset{});
 }
 
-TEST(ByProductLeftovers, NothingGoesThatWasThereBefore) {
+TEST(NewObjects, ExcludeRulesThatExistedBefore) {
     const Ruleset now = after_kubelet();
     const Ruleset going = filters(now, names_of(now));
     EXPECT_THAT(going.tables, IsEmpty());
@@ -70,16 +70,16 @@ TEST(ByProductLeftovers, NothingGoesThatWasThereBefore) {
     EXPECT_THAT(going.rules, IsEmpty());
 }
 
-TEST(ByProductLeftovers, AnOldTableKeepsWhatItHad) {
+TEST(NewObjects, AnOldTableKeepsWhatItHad) {
     const Ruleset going = filters(after_kubelet(), {"ip filter", "ip filter INPUT"});
     EXPECT_THAT(going.tables, ElementsAre(FilterTable{"ip", "nat", 2}));
     EXPECT_THAT(chains_of(going),
                 UnorderedElementsAre("filter OUTPUT", "filter KUBE-FIREWALL", "nat POSTROUTING",
                                      "nat KUBE-KUBELET-CANARY"));
-    EXPECT_EQ(going.rules.size(), 2U) << "the jump in INPUT goes, INPUT stays";
+    EXPECT_EQ(going.rules.size(), 2U) << "both jumps, although INPUT stays";
 }
 
-TEST(ByProductLeftovers, AForeignRuleKeepsItsChainAndTable) {
+TEST(NewObjects, AForeignRuleKeepsItsChainAndTable) {
     Ruleset now = after_kubelet();
     now.rules.push_back(rule(base("filter", "INPUT"), 9));
     const Ruleset going = filters(now, {});
@@ -89,17 +89,18 @@ TEST(ByProductLeftovers, AForeignRuleKeepsItsChainAndTable) {
                                      "nat KUBE-KUBELET-CANARY"));
 }
 
-TEST(ByProductLeftovers, ASetKeepsItsTable) {
+TEST(NewObjects, ASetKeepsItsTable) {
     Ruleset now = after_kubelet();
     now.tables[1].uses = 3;
     EXPECT_THAT(filters(now, {}).tables, ElementsAre(FilterTable{"ip", "filter", 3}));
 }
 
-TEST(ByProductLeftovers, WhatSomebodyElseMadeMeanwhileStays) {
+TEST(NewObjects, ExcludeRulesOfOtherOwners) {
     Ruleset now = after_kubelet();
     now.tables.push_back({"ip", "theirs", 0});
     now.tables.push_back({"ip", "raw", 1});
-    now.chains.push_back(base("raw", "PREROUTING", false));  // it drops: somebody wanted that
+    now.chains.push_back(
+        base("raw", "PREROUTING", false));  // its policy is drop: not made by iptables itself
     now.chains.push_back(base("filter", "their-input"));
     now.chains.push_back(chain("nat", "KUBE"));
     now.chains.push_back({"ip", "nat", "KUBE-HOOK", true, true});
@@ -109,7 +110,7 @@ TEST(ByProductLeftovers, WhatSomebodyElseMadeMeanwhileStays) {
                 ElementsAre(FilterTable{"ip", "filter", 3}, FilterTable{"ip", "nat", 2}));
 }
 
-TEST(ByProductLeftovers, AChainOfTheSameNameInTheOtherFamilyIsAnother) {
+TEST(NewObjects, AChainOfTheSameNameInTheOtherFamilyIsAnother) {
     Ruleset now = after_kubelet();
     now.tables.push_back({"ip6", "nat", 1});
     now.chains.push_back({"ip6", "nat", "KUBE-KUBELET-CANARY", false, false});

@@ -10,7 +10,7 @@ namespace {
 
 using testing::Contains;
 
-/// Mounts and swaps are listed first and stopped then, one after the other.
+/// Mounts and swaps are listed first, then stopped one by one.
 class PathUnits : public SystemdTest {
 protected:
     Context context() { return {root_, systemd, vault_, soon(), {}}; }
@@ -20,7 +20,7 @@ protected:
     Vault vault_ = Vault::open(scratch_.top() / "vault").value();
 };
 
-TEST_F(PathUnits, ThatVanishWhileTheyAreStoppedAreGone) {
+TEST_F(PathUnits, ThatVanishMeanwhileCountAsStopped) {
     have_units(
         fake, "Where",
         {{"run-netns-a.mount", "/run/netns/a", ""}, {"run-netns-b.mount", "/run/netns/b", ""}});

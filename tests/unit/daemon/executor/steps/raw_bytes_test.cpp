@@ -11,7 +11,7 @@ namespace {
 const std::string kLatin1 = "caf\xe9";  // not UTF-8, as old archives unpack it
 const std::string kBroken = "\xff\xc0\x80\xed\xa0\x80";
 
-/// What is on a host is bytes, and comes back out of the ledger byte by byte.
+/// Strings of a host are bytes: the ledger must return them unchanged.
 class RawBytes : public SystemdTest {
 protected:
     RawBytes() { have_units(fake, "Where", {}); }
@@ -50,8 +50,9 @@ TEST_F(RawBytes, AreNamesInAClaimedDirectory) {
 }
 
 TEST_F(RawBytes, AreTheTargetOfALink) {
-    const std::string target(4000,
-                             '\xe9');  // its hexadecimal form is longer than other strings may be
+    const std::string target(
+        4000,
+        '\xe9');  // its hexadecimal form is longer than a string in a plan may be
     for (const std::string& bytes : {kLatin1, kBroken, target}) {
         fs::remove(at("/link"));
         fs::create_symlink(bytes, at("/link"));

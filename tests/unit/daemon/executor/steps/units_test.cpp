@@ -40,7 +40,7 @@ protected:
     Vault vault_ = Vault::open(scratch_.top() / "vault").value();
 };
 
-TEST_F(Units, ThatShallBeInactiveAreStoppedOnTheirWayUpAndWaitedForOnTheirWayDown) {
+TEST_F(Units, ThatMustBeInactiveAreStoppedWhileStartingAndAwaitedWhileStopping) {
     for (const char* state : {"active", "reloading", "activating", "deactivating"}) {
         have(state);
         Context working = context();
@@ -55,29 +55,29 @@ TEST_F(Units, ThatShallBeInactiveAreStoppedOnTheirWayUpAndWaitedForOnTheirWayDow
     }
 }
 
-TEST_F(Units, ThatShallBeActiveHaveToHaveComeUp) {
+TEST_F(Units, ThatMustBeActiveMustHaveFinishedStarting) {
     have("activating");
     Context working = context();
     EXPECT_EQ(holds(working, model::UnitState{"kubelet.service", {}, true, {}, ""}), false);
 }
 
-TEST_F(Units, ThatWereRestartedAgainAndAgainAreStartedAgain) {
+TEST_F(Units, ThatWereInARestartLoopAreStartedAgain) {
     have("activating");
     const UnitPreImage before = captured();
     EXPECT_TRUE(before.active);
     have("inactive");
     fake.when("StartUnit", job_that_ends("failed"));
-    EXPECT_THAT(undone(before), IsOk()) << "it failed before us, too";
+    EXPECT_THAT(undone(before), IsOk()) << "the unit failed before the plan as well";
     EXPECT_THAT(fake.calls_of_interest(), Contains("StartUnit(kubelet.service, replace)"));
 }
 
-TEST_F(Units, ThatAreOnTheirWayUpAgainAreLeftToIt) {
+TEST_F(Units, ThatAreStartingAlreadyAreNotStartedAgain) {
     have("activating");
     EXPECT_THAT(undone(captured()), IsOk());
     EXPECT_THAT(fake.calls_of_interest(), Not(Contains(HasSubstr("StartUnit"))));
 }
 
-TEST_F(Units, ThatWereUpHaveToComeUp) {
+TEST_F(Units, ThatWereActiveMustBecomeActive) {
     have("active");
     const UnitPreImage before = captured();
     have("inactive");
@@ -85,7 +85,7 @@ TEST_F(Units, ThatWereUpHaveToComeUp) {
     EXPECT_THAT(undone(before), IsError(Code::unavailable, "StartUnit kubelet.service"));
 }
 
-TEST_F(Units, AreReadAgainWhenTheirFileIsTakenBack) {
+TEST_F(Units, AreReloadedWhenTheirFileIsRestored) {
     const model::RenderedFile unit{model::ProxyDropIn{.service = model::ManagedService::kubelet}};
     const model::RenderedFile other{model::ModulesFile{}};
     Context working = context();
@@ -112,20 +112,20 @@ protected:
     fs::path link_;
 };
 
-TEST_F(MaskedUnits, ThatWereEnabledBelowThatKeepTheirLinks) {
+TEST_F(MaskedUnits, ThatWereEnabledKeepTheirLinks) {
     fs::create_symlink("/usr/lib/systemd/system/kubelet.service", link_);
     const auto calls = calls_of_undo(captured());
     EXPECT_THAT(calls, Not(Contains(HasSubstr("DisableUnitFiles"))));
     EXPECT_THAT(calls, Contains(HasSubstr("MaskUnitFiles([kubelet.service]")));
 }
 
-TEST_F(MaskedUnits, ThatWereNotEnabledLoseTheLinksThatWereMade) {
+TEST_F(MaskedUnits, ThatWereNotEnabledLoseTheNewLinks) {
     const auto calls = calls_of_undo(captured());
     EXPECT_THAT(calls, Contains(HasSubstr("DisableUnitFiles")));
     EXPECT_THAT(calls, Contains(HasSubstr("MaskUnitFiles([kubelet.service]")));
 }
 
-TEST_F(MaskedUnits, ThatStillAreMaskedAreNotEnabled) {
+TEST_F(MaskedUnits, ThatAreStillMaskedAreNotEnabled) {
     fs::create_symlink("/usr/lib/systemd/system/kubelet.service", link_);
     EXPECT_THAT(undone(captured()), IsOk());
     EXPECT_THAT(fake.calls_of_interest(), Not(Contains(HasSubstr("EnableUnitFiles"))));

@@ -1,0 +1,91 @@
+#include "daemon/executor/steps/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/base/grammar.hpp"
+#include "daemon/base/scan.hpp"
+#include "daemon/base/text.hpp"
+#include "daemon/base/try.hpp"
+#include "daemon/model/denied_sysctls.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+constexpr std::size_t kMaxPath = 1024;
+constexpr std::size_t kMaxShown = 128;  // of a refused path
+
+bool is_path_part(std::string_view part) { return !part.empty() && part != "." && part != ".."; }
+
+bool is_below(const std::string& path, const std::string& allowed) {
+    return path == allowed || path.starts_with(allowed + "/");
+}
+
+bool sysctl_matches(const std::string& key, const std::string& entry) {
+    if (!entry.ends_with(".*")) return key == entry;
+    return key.starts_with(entry.substr(0, entry.size() - 1));
+}
+
+}  // namespace
+
+Result<> check_path(const std::string& path) {
+    if (path.starts_with('/') && path.size() <= kMaxPath && is_printable(path) &&
+        every_part(std::string_view(path).substr(1), '/', is_path_part)) {
+        return {};
+    }
+    return fail(Code::invalid,
+                fmt::format("path {}: expected an absolute path of at most {} printable bytes "
+                            "without //, ., .. and a / at its end",
+                            printable(path.substr(0, kMaxShown)), kMaxPath));
+}
+
+Result<> path_permitted(const model::AllowList& allow, std::string_view type,
+                        const std::string& path) {
+    TRY(check_path(path));
+    const auto list = allow.directories.find(std::string(type));
+    if (list != allow.directories.end()) {
+        for (const std::string& allowed : list->second) {
+            if (is_below(path, allowed)) return {};
+        }
+    }
+    return fail(Code::denied,
+                fmt::format("{} is not below a directory of allow.directories.{}", path, type));
+}
+
+Result<> access_permitted(const model::FileAccess& access, std::uint32_t most) {
+    if (access.uid == 0 && (access.mode.bits & ~most) == 0) return {};
+    return fail(Code::denied,
+                fmt::format("expected owner root and a mode within {:04o}, found uid {} and {:04o}",
+                            most, access.uid, access.mode.bits));
+}
+
+Result<> listed(const std::vector<std::string>& list, const std::string& name,
+                std::string_view key) {
+    if (std::ranges::find(list, name) != list.end()) return {};
+    return fail(Code::denied, fmt::format("{} is not in allow.{}", name, key));
+}
+
+Result<> sysctl_permitted(const model::AllowList& allow, const std::string& key,
+                          const std::string& value) {
+    if (!is_sysctl_key(key)) {
+        return fail(Code::invalid, fmt::format("sysctl key: expected {}", kSysctlKey.words));
+    }
+    if (model::is_denied_sysctl(key)) {
+        return fail(Code::denied, fmt::format("{} makes the kernel run programs or drop its "
+                                              "protections; no configuration can allow it",
+                                              key));
+    }
+    if (!is_sysctl_value(value)) {
+        return fail(Code::invalid, fmt::format("sysctl value: expected {}", kSysctlValue.words));
+    }
+    for (const std::string& entry : allow.sysctls) {
+        if (sysctl_matches(key, entry)) return {};
+    }
+    return fail(Code::denied, fmt::format("{} is not in allow.sysctls", key));
+}
+
+bool is_printable(const std::string& text) { return printable(text) == text; }
+
+}  // namespace kubexm::executor

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+#include "daemon/model/allow.hpp"
+#include "daemon/model/step.hpp"
+
+// Rules for paths, keys and modes that several step types share. Pure; private to the module.
+// denied: root's allow-list lacks it. invalid: no allow-list could permit it.
+
+namespace kubexm::executor {
+
+inline constexpr std::uint32_t kMaxFileMode = 0644;
+inline constexpr std::uint32_t kMaxDirectoryMode = 0755;
+
+/// Absolute, normal and printable.
+Result<> check_path(const std::string& path);
+/// Below a directory that is listed for this step type, or a listed file itself.
+Result<> path_permitted(const model::AllowList& allow, std::string_view type,
+                        const std::string& path);
+/// The owner must be root, and no one else may write: the owner of a directory decides about the
+/// drop-ins and static pods in it. No file may be executable.
+Result<> access_permitted(const model::FileAccess& access, std::uint32_t most);
+/// `list` is allow.`key`.
+Result<> listed(const std::vector<std::string>& list, const std::string& name,
+                std::string_view key);
+Result<> sysctl_permitted(const model::AllowList& allow, const std::string& key,
+                          const std::string& value);
+/// One line of characters that a terminal shows as they are.
+bool is_printable(const std::string& text);
+
+}  // namespace kubexm::executor
