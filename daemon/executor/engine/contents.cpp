@@ -74,7 +74,7 @@ Result<> drop_unused_contents(Journal& journal, Vault& vault) {
         need(contents_of(*image));
         if (!model::traits_of(*step).content.may_be_installed) need(model::describe(*step).digests);
     }
-    return vault.keep_only(needed);
+    return vault.retain(needed);
 }
 
 }  // namespace kubexm::executor
