@@ -40,6 +40,15 @@ stage() {
     return "$code"
 }
 
+# at_once FUNCTION...: runs all of them beside each other; when one fails, the others are ended.
+at_once() (
+    trap 'jobs -p | sed "s/^/-/" | xargs -r kill -- 2>/dev/null' EXIT
+    set -m # each gets a process group of its own, so that all its processes can be ended
+    for function in "$@"; do "$function" & done
+    set +m
+    for function in "$@"; do wait -n || exit; done
+)
+
 # Puts a Go that is new enough on PATH. One of Debian's fetches what a newer module asks for.
 use_go() {
     local directory

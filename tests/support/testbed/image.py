@@ -31,7 +31,7 @@ def require(suite: str) -> Path:
     made = cache.root() / "node-image" / key(suite)
     if not made.is_dir():
         raise LookupError(f"there is no node image for {suite} at {made}, and a sandbox cannot download one; "
-                          f"make it first: python3 -m testbed prepare node --suite {suite}")
+                          f"make it first: python3 -m testbed prepare {suite}")
     return made
 
 

@@ -25,7 +25,7 @@ def prepare(node: Node, containerd: str = "debian", programs: tuple[str, ...] = 
 def install(node: Node, *programs: str) -> None:
     """Puts programs of Kubernetes onto a node, where the guide puts them."""
     for name in programs:
-        node.push(kubernetes.programs() / name, f"/usr/local/bin/{name}")
+        node.push(kubernetes.on_nodes(name), f"/usr/local/bin/{name}")
 
 
 def configure_pod_network(node: Node) -> None:

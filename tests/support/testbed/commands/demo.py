@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from testbed import image, kubernetes, management, sandbox
+from testbed import prepare, sandbox
 from testbed.demo import page, story, visit
 
 
@@ -21,17 +21,10 @@ def add_parser(subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if "KUBEXM_RUN" in os.environ:
         return _tell(arguments)
-    _prepare()
+    prepare.make(prepare.DEMO)
     if not arguments.once:
         page.listen()
     return sandbox.run([sys.executable, "-m", "testbed", *sys.argv[1:], f"--outside={os.getpid()}"])
-
-
-def _prepare() -> None:
-    """A sandbox has no network: everything that may have to be downloaded is made before."""
-    kubernetes.prepare()
-    management.prepare()
-    image.path("bookworm")
 
 
 def _tell(arguments: argparse.Namespace) -> int:

@@ -22,9 +22,6 @@ class Scene:
     def kubectl(self, *arguments: str) -> str:
         return quote(f"kubectl {shlex.join(arguments)}", self.side.cluster.kubectl(*arguments))
 
-    def clusterctl(self, *arguments: str) -> str:
-        return quote(f"clusterctl {shlex.join(arguments)}", self.side.run_clusterctl(*arguments))
-
     def on_node(self, *argv: str, check: bool = True) -> str:
         node = self.host.node
         return quote(f"{node.name} {shlex.join(argv)}", node.run(argv, check=check).stdout)

@@ -30,7 +30,6 @@ def prologue(stack: contextlib.ExitStack) -> Scene:
     hosts.allow_self_delete(cluster)
     scene.side.apply(example.objects(cluster, replicas=0))
     scene.kubectl("version")
-    scene.clusterctl("version", "--output", "short")
     scene.kubectl("get", "machinedeployments", "--output", "custom-columns=NAME:.metadata.name,WANTED:.spec.replicas")
     scene.kubectl("get", "nodes", "--output", "name")
     return scene

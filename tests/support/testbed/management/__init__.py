@@ -3,8 +3,8 @@
     with Cluster("management") as cluster, management.start("kubexm", cluster) as side:
         cluster.apply(...)
 
-Profile `byoh` is the BYOH provider as released; profile `kubexm` has the CRDs of its Kubexm mode and a
-stand-in for that manager (testbed.standin).
+Profile `byoh` is the BYOH provider as released, with all of Cluster API; profile `kubexm` has the CRDs of its Kubexm mode and a
+stand-in for that manager (testbed.standin), with Cluster API's core, which is all it needs.
 """
 
 import contextlib
@@ -13,18 +13,10 @@ import time
 from collections.abc import Iterator
 
 from testbed.cluster import Cluster
-from testbed.management import byoh, cluster_api, home, kubexm, programs
+from testbed.management import byoh, cluster_api, home, kubexm
 from testbed.management.side import Management, stage
 
 PROFILES = {"byoh": byoh, "kubexm": kubexm}
-
-
-def prepare() -> None:
-    """Builds everything; for the time before a sandbox, which has no network."""
-    programs.byoh()
-    programs.cluster_api()
-    programs.byoh_source()
-    programs.cluster_api_source()
 
 
 @contextlib.contextmanager
@@ -50,11 +42,11 @@ def start(profile: str, cluster: Cluster, pace: float = 1, patience: float = 1) 
 
 def _bring_up(side: Management, provider, pace: float, patience: float) -> None:
     with stage("definitions served"):
-        side.apply_definitions(cluster_api.definitions() + provider.definitions())
+        side.apply_definitions(cluster_api.definitions(provider.CLUSTER_API) + provider.definitions())
     with stage("managers started"):
-        cluster_api.launch(side)
+        cluster_api.launch(side, provider.CLUSTER_API)
         provider.launch(side, pace, patience)
     with stage("Cluster API answers, webhooks work"):
-        cluster_api.wait(side)
+        cluster_api.wait(side, provider.CLUSTER_API)
     with stage("provider answers, webhooks work"):
         provider.wait(side)

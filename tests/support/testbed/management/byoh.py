@@ -7,6 +7,7 @@ from testbed.cluster import KubectlError
 from testbed.management import cluster_api, manifests, programs
 from testbed.management.side import START_SECONDS, Management
 
+CLUSTER_API = (*cluster_api.CORE, *cluster_api.KUBEADM)
 NAMESPACE = "byoh-system"
 PREFIX = "byoh-"
 WEBHOOK_PORT, HEALTH_PORT = 9443, 9531  # the first is the manager's own, it cannot be changed

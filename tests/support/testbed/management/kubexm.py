@@ -4,9 +4,10 @@ import ssl
 import sys
 import urllib.request
 
-from testbed.management import byoh, manifests, programs
+from testbed.management import byoh, cluster_api, manifests, programs
 from testbed.management.side import START_SECONDS, Management
 
+CLUSTER_API = cluster_api.CORE
 FOLDER = programs.MODULES / "kubexm"
 WEBHOOK_PORT = 9443
 
