@@ -18,6 +18,8 @@ from testbed import components, kubernetes
 from testbed.api import Api
 from testbed.cluster import Cluster, KubectlError
 
+pytestmark = pytest.mark.selftest
+
 
 @pytest.fixture(scope="module")
 def cluster():

@@ -9,6 +9,8 @@ from testbed import management, waiting
 from testbed.cluster import Cluster, KubectlError
 from testbed.management import example, programs
 
+pytestmark = pytest.mark.selftest
+
 NAMESPACE = "default"
 PACE = 0.1  # of the stand-in; the real manager has its own
 CLOUD_CONFIG = """\

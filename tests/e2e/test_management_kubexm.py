@@ -18,6 +18,8 @@ from testbed.management import example
 from testbed.management.handmade import HandmadeHost
 from testbed.watching import Watch
 
+pytestmark = pytest.mark.selftest
+
 PACE, PATIENCE = 0.02, 0.06  # the stand-in looks again after 0.2 s instead of 10, and forces a release after 18 s
 WORDS = "byoh.infrastructure.cluster.x-k8s.io"
 NOTHING = {"metadata": {}}

@@ -252,9 +252,3 @@ def test_a_service_that_fails_again_and_again_is_stopped_and_does_so_again_after
     assert "done     " in done.stdout and state() == "inactive"
     undo(host)
     waiting.until("the next try to be waited for", lambda: state() == "activating", 30)
-
-
-def test_the_unit_is_as_hardened_as_promised(host):
-    exposure = host.run(["systemd-analyze", "security", "--no-pager", "kubexm-executor.service"], check=False).stdout
-    score = float(exposure.splitlines()[-1].split(":")[1].split()[0])
-    assert score <= 2.5, exposure

@@ -65,19 +65,6 @@ def test_the_units_are_valid(host):
         assert "kubexm" not in checked.stderr, checked.stderr
 
 
-def kilobytes(node, unit: str, key: str) -> int:
-    status = node.read(f"/proc/{shown(node, 'MainPID', unit)}/status").decode()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(f"{key}:"))
-
-
-@pytest.mark.parametrize("unit", ["kubexmd.service", "kubexm-executor.service"])
-def test_at_rest_it_gives_back_what_its_start_needed(one, unit):
-    wait_for_status(one, "The executor answers")
-    most = kilobytes(one, unit, "VmHWM")
-    waiting.until(f"{unit} needs less than half of {most} kB",
-                  lambda: kilobytes(one, unit, "VmRSS") < most / 2, 30)
-
-
 def test_it_finds_the_executor_again_after_they_were_killed(one):
     wait_for_status(one, "The executor answers")
     one.run(["systemctl", "stop", "kubexm-executor.socket", "kubexm-executor.service"])
