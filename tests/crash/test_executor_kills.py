@@ -174,9 +174,11 @@ def test_a_writer_that_is_not_atomic_is_caught(host):
     host.check_whole()
 
 
-def test_the_comparison_sees_every_change(host):
-    """The other control, and the last test of this file: it leaves the host changed."""
-    executor, file = host.executor, host.executor.root / plan.CERTIFICATE[1:]
+def test_the_comparison_sees_every_change(node):
+    """The other control, on a host of its own: it stays changed."""
+    executor = Executor(node, Path(os.environ["KUBEXM_TREE"]))
+    hosts.bare(executor)
+    file = executor.root / plan.CERTIFICATE[1:]
     file.parent.mkdir(parents=True, exist_ok=True)
     changes = {
         plan.CERTIFICATE: [lambda: file.write_text("other"), lambda: file.chmod(0o640), lambda: os.chown(file, 7, 0),

@@ -1,40 +1,31 @@
 """Makes the images and programs that a sandbox needs: inside of it there is no network to get them.
 
-Each part is a name and the calls that make it, in this order; what is in the cache already costs nothing.
+What is in the cache already is not made again.
 """
 
-import sys
+import functools
 from collections.abc import Callable
 
-from testbed import image, kubernetes
+from testbed import cache, image, kubernetes
 from testbed.guest import image as guest_image
 from testbed.management import programs
 
-Part = dict[str, Callable[[], object]]
+Part = tuple[Callable[[], object], ...]
 
-CLUSTER: Part = {
-    "Kubernetes": kubernetes.programs,
-    "programs for container images": kubernetes.images,
-}
-CORE: Part = {"Cluster API": programs.cluster_api, "sources of Cluster API": programs.cluster_api_source}
-PROVIDERS: Part = {
-    "kubeadm providers": programs.kubeadm_providers,
-    "BYOH provider": programs.byoh,
-    "sources of the BYOH provider": programs.byoh_source,
-}
-NODE_PROGRAMS: Part = {"programs of nodes": kubernetes.node_programs}
+CLUSTER: Part = (kubernetes.programs, kubernetes.images)
+CLUSTER_API: Part = (programs.cluster_api, programs.cluster_api_source)
+PROVIDERS: Part = (programs.kubeadm_providers, programs.byoh, programs.byoh_source)
 
 
 def node(suite: str) -> Part:
-    return {f"node image {suite}": lambda: image.path(suite)}
+    return (functools.partial(image.path, suite),)
 
 
-DEMO = {**node("bookworm"), **CLUSTER, **CORE}
-EVERYTHING = {**DEMO, **node("trixie"), **NODE_PROGRAMS, "containerd": kubernetes.containerd, **PROVIDERS,
-              "guest image": guest_image.path}
+DEMO = node("bookworm") + CLUSTER + CLUSTER_API
+EVERYTHING = DEMO + node("trixie") + (kubernetes.node_programs, kubernetes.containerd) + PROVIDERS + (guest_image.path,)
 
 
-def make(parts: Part) -> None:
-    for number, (name, call) in enumerate(parts.items(), 1):
-        print(f"  {number} of {len(parts)}: {name}", file=sys.stderr, flush=True)
+def make(part: Part) -> None:
+    for number, call in enumerate(part, 1):
+        cache.progress = f"{number} of {len(part)}"
         call()

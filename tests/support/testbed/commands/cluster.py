@@ -33,18 +33,11 @@ def add_parser(subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if "KUBEXM_RUN" not in os.environ:
-        prepare.make(_parts(arguments))
+        prepare.make(prepare.EVERYTHING)  # a sandbox has no network
         return sandbox.run([sys.executable, "-m", "testbed", *sys.argv[1:]])
     with contextlib.ExitStack() as stack:
         environment = _bring_up(arguments, stack)
         return _run_command(arguments.command or _shell(environment), environment)
-
-
-def _parts(arguments: argparse.Namespace) -> prepare.Part:
-    parts = {**prepare.CLUSTER, **prepare.NODE_PROGRAMS}
-    if arguments.management != "none":
-        parts |= prepare.CORE | prepare.PROVIDERS
-    return parts | (prepare.node(arguments.suite) if arguments.nodes else {})
 
 
 def _bring_up(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, str]:

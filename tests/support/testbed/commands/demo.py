@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from testbed import prepare, sandbox
+from testbed import sandbox
 from testbed.demo import page, story, visit
 
 
@@ -21,7 +21,6 @@ def add_parser(subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if "KUBEXM_RUN" in os.environ:
         return _tell(arguments)
-    prepare.make(prepare.DEMO)
     if not arguments.once:
         page.listen()
     return sandbox.run([sys.executable, "-m", "testbed", *sys.argv[1:], f"--outside={os.getpid()}"])
