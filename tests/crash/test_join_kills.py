@@ -101,7 +101,7 @@ class Course:
 
     def _check_deaths(self, points: Points) -> None:
         for unit, where in points.items():
-            left = self.host.forgive(unit)
+            left = self.host.disarm(unit)
             died = len(where) - left
             self.host.wait(f"{died} deaths of {unit}", lambda unit=unit, died=died: self.host.deaths(unit) >= died)
             assert unit == EXECUTOR or not left, f"{unit} should have died {len(where)} times at {where}, and did {died}"
@@ -134,7 +134,7 @@ def course():
 
 def first_passages(trace: Sequence[str]) -> list[str]:
     """Every point of kubexmd; a Node is seen Ready as often as it changes, so only once."""
-    return [wish for wish in kills.wishes(trace) if not wish.startswith("node.ready") or wish == "node.ready:1"]
+    return [passage for passage in kills.passages(trace) if not passage.startswith("node.ready") or passage == "node.ready:1"]
 
 
 def test_kubexmd_killed_at_every_point(course, figure):
@@ -176,7 +176,7 @@ def test_executor_killed_at_points(course, figure):
 def chosen(trace: list[str], word: str) -> list[list[str]]:
     """Rounds of points in the order in which they are passed, each of another step; the first before any step."""
     points, dice = kills.points(trace), random.Random(f"{SEED} {word}")
-    begin = [[wish] for wish in kills.wishes(kills.prologue(trace))]
+    begin = [[passage] for passage in kills.passages(kills.prologue(trace))]
     if DEEP:
         return begin + [commits(some) for some in kills.rounds(points)]
     kubelet = [point for point in points if point.begin.startswith("unit-state") and point.name == "bus.call.after"]

@@ -20,7 +20,7 @@ from testbed.watching import Watch
 
 pytestmark = pytest.mark.selftest
 
-PACE, PATIENCE = 0.02, 0.06  # the stand-in looks again after 0.2 s instead of 10, and forces a release after 18 s
+PACE, TIMEOUT_FACTOR = 0.02, 0.06  # the stand-in looks again after 0.2 s instead of 10, and forces a release after 18 s
 WORDS = "byoh.infrastructure.cluster.x-k8s.io"
 NOTHING = {"metadata": {}}
 LEASE = "byohost.infrastructure.cluster.x-k8s.io/lease"
@@ -34,7 +34,7 @@ def workload():
 
 @pytest.fixture(scope="module")
 def side(workload):
-    with Cluster("management") as cluster, management.start("kubexm", cluster, PACE, PATIENCE) as running:
+    with Cluster("management") as cluster, management.start("kubexm", cluster, PACE, TIMEOUT_FACTOR) as running:
         yield running
 
 

@@ -1,4 +1,4 @@
-"""`python3 -m testbed demo`: a machine becomes a node and back, for somebody who sees it for the first time."""
+"""`python3 -m testbed demo`: shows a machine become a node and a machine again."""
 
 import argparse
 import contextlib
@@ -13,7 +13,7 @@ from testbed.demo import page, story, visit
 def add_parser(subparsers) -> None:
     parser = subparsers.add_parser("demo", help="show how a machine becomes a node and back")
     parser.add_argument("--install", type=Path, metavar="TREE", required=True, help="staging tree with kubexmd")
-    parser.add_argument("--once", action="store_true", help="go all the way back and end, without a visitor")
+    parser.add_argument("--once", action="store_true", help="release the node again and end by itself")
     parser.add_argument("--outside", type=int, help=argparse.SUPPRESS)  # the sandbox's process, for itself
     parser.set_defaults(run=run)
 

@@ -20,11 +20,11 @@ PROFILES = {"byoh": byoh, "kubexm": kubexm}
 
 
 @contextlib.contextmanager
-def start(profile: str, cluster: Cluster, pace: float = 1, patience: float = 1) -> Iterator[Management]:
+def start(profile: str, cluster: Cluster, pace: float = 1, timeout_factor: float = 1) -> Iterator[Management]:
     """Starts the managers of a profile and stops them at the end.
 
     `pace` is a factor on the waits of the stand-in: its real counterpart looks again every 10 s, which few tests
-    have the time for. `patience` is one on the minutes after which it releases a host by force, which few want.
+    have the time for. `timeout_factor` is one on the minutes after which it releases a host by force, which few want.
     """
     provider, started = PROFILES[profile], time.monotonic()
     directory = cluster.directory / "management"
@@ -32,7 +32,7 @@ def start(profile: str, cluster: Cluster, pace: float = 1, patience: float = 1) 
     with home.make(directory) as place:
         side = Management(profile, cluster, place, directory)
         try:
-            _bring_up(side, provider, pace, patience)
+            _bring_up(side, provider, pace, timeout_factor)
             print(f"  management {profile} on {cluster.name}: ready in {time.monotonic() - started:.1f} s",
                   file=sys.stderr, flush=True)
             yield side
@@ -40,12 +40,12 @@ def start(profile: str, cluster: Cluster, pace: float = 1, patience: float = 1) 
             side.stop()
 
 
-def _bring_up(side: Management, provider, pace: float, patience: float) -> None:
+def _bring_up(side: Management, provider, pace: float, timeout_factor: float) -> None:
     with stage("definitions served"):
         side.apply_definitions(cluster_api.definitions(provider.CLUSTER_API) + provider.definitions())
     with stage("managers started"):
         cluster_api.launch(side, provider.CLUSTER_API)
-        provider.launch(side, pace, patience)
+        provider.launch(side, pace, timeout_factor)
     with stage("Cluster API answers, webhooks work"):
         cluster_api.wait(side, provider.CLUSTER_API)
     with stage("provider answers, webhooks work"):

@@ -23,7 +23,7 @@ def definitions() -> list[dict]:
     return manifests.labelled(manifests.load(sorted(folder.glob("*.yaml"))), manifests.CONTRACT)
 
 
-def launch(side: Management, _pace: float, _patience: float) -> None:
+def launch(side: Management, _pace: float, _timeout_factor: float) -> None:
     folder = programs.byoh_source() / "config/rbac"
     roles = manifests.load(folder / f"{name}.yaml" for name in ROLES)
     side.apply([namespace(), *manifests.prefixed(roles, PREFIX, NAMESPACE)])

@@ -16,12 +16,12 @@ def definitions() -> list[dict]:
     return manifests.labelled(manifests.load(sorted((FOLDER / "crds").glob("*.yaml"))), manifests.CONTRACT)
 
 
-def launch(side: Management, pace: float, patience: float) -> None:
+def launch(side: Management, pace: float, timeout_factor: float) -> None:
     side.apply([byoh.namespace(), *manifests.load([FOLDER / "rbac.yaml"])])
     side.start("kubexm-stand-in", [sys.executable, "-m", "testbed.standin", "--kubeconfig", byoh.identity(side),
                                    "--listen", f"{side.home.address}:{WEBHOOK_PORT}",
                                    "--certificates", str(side.certificates),
-                                   "--pace", str(pace), "--patience", str(patience)],
+                                   "--pace", str(pace), "--timeout-factor", str(timeout_factor)],
                {"PYTHONPATH": str(programs.MODULES.parent)})
 
 
