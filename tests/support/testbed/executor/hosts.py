@@ -14,7 +14,7 @@ CHAINS = ("add table ip mangle; add chain ip mangle KUBE-MADE; add chain ip mang
 # Units of the host's owner; shy.service makes something when it starts, as kubelet does.
 UNITS = {
     "shy.service": f"[Service]\nType=oneshot\nRemainAfterExit=yes\n"
-                   f"ExecStart=/usr/bin/install -D /etc/hostname {plan.CLAIMED}/made/side effect\n"
+                   f"ExecStart=/usr/bin/install -D /etc/hostname {plan.CLAIMED}/made/file\n"
                    "ExecStart=/usr/bin/systemctl start kubepods-made.slice\n"
                    "ExecStart=/usr/bin/ip link add cni0 type bridge\n"
                    f"ExecStart=/usr/sbin/nft \"{CHAINS}\"\n",
