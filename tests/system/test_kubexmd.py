@@ -5,18 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from testbed import waiting
+from testbed import image, waiting
+from testbed.node import Node
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 CONFIG = "/etc/kubexm/kubexmd.yaml"
 
 
-@pytest.fixture(params=["bookworm", "trixie"])
-def host(request, nodes):
-    node = nodes(suite=request.param)
-    node.install(TREE)
-    node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
-    return node
+@pytest.fixture(scope="module", params=image.SUITES)
+def host(request):
+    """For tests that only look."""
+    with Node(suite=request.param) as node:
+        node.install(TREE)
+        node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
+        yield node
 
 
 @pytest.fixture

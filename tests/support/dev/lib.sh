@@ -57,9 +57,11 @@ use_go() {
     export PATH="$directory:$PATH"
 }
 
-# Builds our programs and prints the directory that holds them as a package would install them.
+# Builds our programs and prints the directory that holds them as a package would install them. Sanitizers need the
+# debug symbols for their reports; without them the tree has a tenth of the size, and every node gets a copy.
 product_tree() { # PRESET
-    local preset="$1"
+    local preset="$1" strip=--strip
+    case "$preset" in asan | tsan) strip= ;; esac
     local tree="$top/build/$preset/tree"
     if [ "$preset" = dev ] && [ -n "${KUBEXM_TREE:-}" ]; then # a test that runs ./dev already made it
         echo "$KUBEXM_TREE"
@@ -67,7 +69,7 @@ product_tree() { # PRESET
     fi
     "$support/dev/build" "$preset" >&2 &&
         rm -rf "$tree" &&
-        DESTDIR="$tree" cmake --install "build/$preset" >/dev/null &&
+        DESTDIR="$tree" cmake --install "build/$preset" ${strip:+"$strip"} >/dev/null &&
         add_libraries "$tree" &&
         echo "$tree"
 }

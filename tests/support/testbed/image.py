@@ -14,6 +14,8 @@ import yaml
 from testbed import archive, cache
 
 SUITES = ("bookworm", "trixie")
+# For tests of what does not depend on the versions of systemd and containerd: one is enough, unless a run is deep.
+USUAL = SUITES if "KUBEXM_TEST_DEEP" in os.environ else SUITES[:1]
 RECIPE = Path(__file__).resolve().parent.parent / "node-image"
 
 # Documentation and translations: a third of the files, and no daemon ever reads them.
