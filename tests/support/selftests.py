@@ -50,5 +50,5 @@ def _mark(tests: set[Path]) -> Path:
     """The file whose presence says that these tests passed with this testbed."""
     support = {path for part in SUBJECT for path in (TESTS / "support" / part).rglob("*") if path.is_file()}
     files = sorted(path for path in support | tests if path.suffix != ".pyc")
-    names = [str(path.relative_to(TESTS)) for path in files]
+    names = [os.path.relpath(path, TESTS) for path in files]
     return cache.root() / "selftests" / cache.digest(names, *files)
