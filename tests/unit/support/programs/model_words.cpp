@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <variant>
 
 #include "daemon/model/snapshot.hpp"
@@ -29,8 +30,9 @@ json structs_of(const std::variant<Structs...>* /*type*/) {
 
 json phases() {
     json names = json::array();
-    for (const auto& [phase, name] : kubexm::Names<kubexm::model::Phase>::kAll)
+    for (const auto& [phase, name] : kubexm::Names<kubexm::model::Phase>::kAll) {
         names.push_back(std::string(name));
+    }
     return names;
 }
 
