@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the commands of ./dev share. Sourced by each of them.
+# Functions of the commands of ./dev. Sourced by each of them.
 
 top="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")"
 support="$top/tests/support"

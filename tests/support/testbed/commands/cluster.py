@@ -72,7 +72,7 @@ def write_entry(script: Path, node: Node) -> None:
 
 def _shell(environment: dict[str, str]) -> list[str]:
     print(f"  a shell with KUBECONFIG set; nodes: {environment['KUBEXM_NODES'] or 'none'};"
-          " everything is gone when it ends", file=sys.stderr, flush=True)
+          " everything is removed when it ends", file=sys.stderr, flush=True)
     return [os.environ.get("SHELL") or "/bin/sh"]
 
 
