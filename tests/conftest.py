@@ -11,7 +11,8 @@ import pytest
 TESTS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS / "support"))
 
-from testbed import evidence  # noqa: E402  (needs the line above)
+from selftests import Selftests  # noqa: E402  (needs the line above)
+from testbed import evidence  # noqa: E402
 
 LOGS = Path(os.environ.get("KUBEXM_LOGS", TESTS.parent / "build" / "test-logs"))
 _figures = pytest.StashKey[list[str]]()
@@ -19,6 +20,7 @@ _figures = pytest.StashKey[list[str]]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_figures] = []
+    config.pluginmanager.register(Selftests())
     if "KUBEXM_RUN" in os.environ and not config.option.basetemp:
         config.option.basetemp = Path(os.environ["KUBEXM_RUN"]) / "pytest"  # goes with the sandbox
 

@@ -7,6 +7,7 @@ node, which leaves the Node, kubelet's unit, packet filters and kernel settings 
 """
 
 import contextlib
+import sys
 import time
 from collections.abc import Iterator
 
@@ -88,7 +89,7 @@ def by_hand(cluster: Cluster) -> tuple[float, float]:
         return ready - started, time.monotonic() - called_back
 
 
-def main() -> None:
+def main() -> int:
     with Cluster("bench") as cluster, management.start("kubexm", cluster, pace=PACE) as side:
         hosts.allow_bootstrapping(cluster)
         hosts.allow_self_delete(cluster)
@@ -99,8 +100,8 @@ def main() -> None:
     for index, key in enumerate(("ready_ms", "release_ms")):
         mine, floor = (middle([pair[who][index] for pair in measured]) * 1000 for who in (0, 1))
         figures[key] = Figure(mine, "ms", floor=floor)
-    show("join", figures)
+    return show("join", figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

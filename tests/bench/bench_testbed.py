@@ -1,5 +1,6 @@
 """How long the testbed itself makes people wait: a node, a control plane, a snapshot."""
 
+import sys
 import time
 from collections.abc import Callable
 
@@ -24,7 +25,7 @@ def start_cluster() -> None:
         pass
 
 
-def main() -> None:
+def main() -> int:
     count = rounds(quick=3, deep=10)
     booted = {suite: [boot_and_snapshot(suite) for _ in range(count)] for suite in ("bookworm", "trixie")}
     clusters = [milliseconds(start_cluster) for _ in range(count)]
@@ -32,8 +33,8 @@ def main() -> None:
                for suite, runs in booted.items()}
     figures["snapshot_ms"] = Figure(middle([taken for _, taken in booted["bookworm"]]), "ms")
     figures["cluster_ms"] = Figure(middle(clusters), "ms", goal=6000)
-    show("testbed", figures)
+    return show("testbed", figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -36,15 +36,15 @@ def host():
 
 def test_faults_at_writes(host, figure, tmp_path):
     forth, back = (sample(course, tmp_path) for course in (host.forth, host.back))
-    hosts.doom(host.executor)
+    hosts.remake_deleted(host.executor)
     seen = {"forth": 0, "back": 0}
     for pair in itertools.zip_longest(forth, back):
         for way, course, fault in zip(seen, (host.forth, host.back), pair):
             if fault is None:
                 course.run([])
             else:
-                seen[way] += suffer(course, *fault)
-        hosts.doom(host.executor)
+                seen[way] += run_with_fault(course, *fault)
+        hosts.remake_deleted(host.executor)
     host.check_whole()
     check_journal(host.executor, tmp_path)
     assert min(seen.values()) > 0, "no fault was felt: they were injected elsewhere"
@@ -65,7 +65,7 @@ def sample(course: kills.Course, tmp_path: Path) -> list[tuple[str, str, str]]:
     return faults if DEEP else faults[:SAMPLE]
 
 
-def suffer(course: kills.Course, call: str, error: str, what: str) -> bool:
+def run_with_fault(course: kills.Course, call: str, error: str, what: str) -> bool:
     """Whether the plan was stopped; some faults only delay what is done again anyway."""
     circumstances, executor = f"{call} with {what}", course.executor
     last = executor.last()
@@ -178,5 +178,5 @@ def fill(filler: Path) -> None:
 def check_healed(host: Host, last: str) -> None:
     heal(host.forth, last, "the fault is gone")
     host.back.run([])
-    hosts.doom(host.executor)
+    hosts.remake_deleted(host.executor)
     host.check_whole()

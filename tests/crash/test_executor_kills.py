@@ -38,7 +38,7 @@ def test_killed_at_every_hook_point(host, figure):
         for forth_points, back_points in itertools.zip_longest(forth, back, fillvalue=[]):
             host.forth.run(forth_points)
             host.back.run(back_points)
-            hosts.doom(host.executor)
+            hosts.remake_deleted(host.executor)
         host.check_whole()
     finally:
         for course, of in ((host.forth, forth), (host.back, back)):
@@ -59,27 +59,27 @@ def test_killed_before_the_first_step(host, figure):
     tried = survived = 0
     try:
         for course in (host.forth, host.back):
-            for wish in kills.wishes(kills.prologue(course.trace)):
+            for passage in kills.passages(kills.prologue(course.trace)):
                 tried += 1
-                taken_in = killed_at_wish(course, wish)
+                taken_in = killed_at_passage(course, passage)
                 survived += 1
             assert taken_in, "the last point is after the commit that takes the plan in"
-        hosts.doom(host.executor)
+        hosts.remake_deleted(host.executor)
         host.check_whole()
     finally:
         figure(f"points before the first step on a {host.kind} host: {tried} kills, {survived} survived")
 
 
-def killed_at_wish(course: kills.Course, wish: str) -> bool:
+def killed_at_passage(course: kills.Course, passage: str) -> bool:
     """Whether the plan had been taken in."""
     executor, last = course.executor, course.executor.last()
-    executor.restart(KUBEXM_CRASH_AT=wish)
+    executor.restart(KUBEXM_CRASH_AT=passage)
     course.send()
-    executor.wait_death(wish)
+    executor.wait_death(passage)
     executor.start()
     taken_in = executor.last() != last
     wrong = state.difference(course.after if taken_in else course.before, state.take(executor))
-    assert not wrong, "\n".join([f"killed at {wish}", *wrong])
+    assert not wrong, "\n".join([f"killed at {passage}", *wrong])
     return taken_in
 
 
@@ -93,13 +93,13 @@ def test_killed_while_the_journal_is_made(host, figure):
     assert "journal.create.before" in passed
     tried = survived = 0
     try:
-        for wish in kills.wishes(passed):
+        for passage in kills.passages(passed):
             forget_everything(executor)
             tried += 1
-            assert not executor.restart(KUBEXM_CRASH_AT=wish), f"they should have died at {wish}"
+            assert not executor.restart(KUBEXM_CRASH_AT=passage), f"the executor should have died at {passage}"
             executor.start()
             shown = executor.node.run(["kubexmctl", "journal", "show"]).stdout
-            assert "journal is not damaged; ledger entries: 0," in shown, f"killed at {wish}: {shown}"
+            assert "journal is not damaged; ledger entries: 0," in shown, f"killed at {passage}: {shown}"
             survived += 1
         host.check_whole()
     finally:
@@ -113,14 +113,14 @@ def forget_everything(executor: Executor) -> None:
 
 def test_killed_at_system_calls(host, figure, tmp_path):
     forth, back = (shuffled_calls(course, tmp_path) for course in (host.forth, host.back))
-    hosts.doom(host.executor)
+    hosts.remake_deleted(host.executor)
     wanted = len(forth) + len(back) if DEEP else STRACE_KILLS
     kills_before = host.forth.kills + host.back.kills
     done = 0
     while (forth or back) and done < wanted:
         for course, calls in ((host.forth, forth), (host.back, back)):
             done += killed_at_call(course, calls.pop() if calls else None)
-        hosts.doom(host.executor)
+        hosts.remake_deleted(host.executor)
     host.check_whole()
     assert done >= min(wanted, STRACE_KILLS)
     killed = host.forth.kills + host.back.kills - kills_before
@@ -170,13 +170,15 @@ def test_a_writer_that_is_not_atomic_is_caught(host):
     executor.start()
     host.forth.check_end("what the journal knows is done again")
     host.back.run([])
-    hosts.doom(executor)
+    hosts.remake_deleted(executor)
     host.check_whole()
 
 
-def test_the_comparison_sees_every_change(host):
-    """The other control, and the last test of this file: it leaves the host changed."""
-    executor, file = host.executor, host.executor.root / plan.CERTIFICATE[1:]
+def test_the_comparison_sees_every_change(node):
+    """The other control, on a host of its own: it stays changed."""
+    executor = Executor(node, Path(os.environ["KUBEXM_TREE"]))
+    hosts.bare(executor)
+    file = executor.root / plan.CERTIFICATE[1:]
     file.parent.mkdir(parents=True, exist_ok=True)
     changes = {
         plan.CERTIFICATE: [lambda: file.write_text("other"), lambda: file.chmod(0o640), lambda: os.chown(file, 7, 0),

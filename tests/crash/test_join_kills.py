@@ -37,10 +37,7 @@ class Course:
         self.side, self.host = side, host
         self.kills = {AGENT: 0, EXECUTOR: 0}
         self.missed = 0  # of the executor: how often systemd is asked depends on how far it is
-        for unit in (EXECUTOR, AGENT):
-            host.restart(unit)
-        self.rest()
-        self.before = snapshot.settled(host.node)
+        self.settle()
         self.forth_trace = self._trace(assignment.join)
         self.joined = self._footprint()
         self.back_trace = self._trace(assignment.release)
@@ -63,6 +60,13 @@ class Course:
         self._check_deaths(points)
         self.check_free(points)
         self.rest()
+
+    def settle(self) -> None:
+        """Takes the host as it is now for what it has to be after each release; a boot forgot how it is killed."""
+        for unit in (EXECUTOR, AGENT):
+            self.host.restart(unit)
+        self.rest()
+        self.before = snapshot.settled(self.host.node)
 
     def rest(self) -> None:
         """Nothing in the cluster remembers the node either: the next one that is Ready is new."""
@@ -97,7 +101,7 @@ class Course:
 
     def _check_deaths(self, points: Points) -> None:
         for unit, where in points.items():
-            left = self.host.forgive(unit)
+            left = self.host.disarm(unit)
             died = len(where) - left
             self.host.wait(f"{died} deaths of {unit}", lambda unit=unit, died=died: self.host.deaths(unit) >= died)
             assert unit == EXECUTOR or not left, f"{unit} should have died {len(where)} times at {where}, and did {died}"
@@ -130,7 +134,7 @@ def course():
 
 def first_passages(trace: Sequence[str]) -> list[str]:
     """Every point of kubexmd; a Node is seen Ready as often as it changes, so only once."""
-    return [wish for wish in kills.wishes(trace) if not wish.startswith("node.ready") or wish == "node.ready:1"]
+    return [passage for passage in kills.passages(trace) if not passage.startswith("node.ready") or passage == "node.ready:1"]
 
 
 def test_kubexmd_killed_at_every_point(course, figure):
@@ -156,7 +160,7 @@ def test_kubexmd_killed_again_and_again_while_it_enrols(course):
     host.wait_for_phase("waiting")
     assert len(assignment.requests(course.side, HOST_SIGNER) - asked) == 1
     assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
-    course.before = snapshot.settled(host.node)
+    course.settle()
 
 
 def test_executor_killed_at_points(course, figure):
@@ -172,7 +176,7 @@ def test_executor_killed_at_points(course, figure):
 def chosen(trace: list[str], word: str) -> list[list[str]]:
     """Rounds of points in the order in which they are passed, each of another step; the first before any step."""
     points, dice = kills.points(trace), random.Random(f"{SEED} {word}")
-    begin = [[wish] for wish in kills.wishes(kills.prologue(trace))]
+    begin = [[passage] for passage in kills.passages(kills.prologue(trace))]
     if DEEP:
         return begin + [commits(some) for some in kills.rounds(points)]
     kubelet = [point for point in points if point.begin.startswith("unit-state") and point.name == "bus.call.after"]
@@ -201,9 +205,9 @@ def test_kubexmd_killed_three_times_in_a_row(course):
 
 
 def test_the_power_is_cut(course):
-    """In the middle of the join and when the node is Ready; the last test of this file: a boot forgets its settings."""
+    """In the middle of the join and when the node is Ready."""
     host, node = course.host, course.host.node
-    node.reboot()
+    node.reboot()  # for a snapshot as after the power cuts: without the settings that kill processes
     course.rest()
     course.before = snapshot.settled(node)
     assignment.scale(course.side, 1)
@@ -214,3 +218,4 @@ def test_the_power_is_cut(course):
         node.boot()
         course.check_joined(f"power cut {moment}")
     course.back({})
+    course.settle()

@@ -12,6 +12,8 @@ import pytest
 
 from testbed import cache, sandbox, waiting
 
+pytestmark = pytest.mark.selftest
+
 END_SECONDS = 120
 
 # Fills a sandbox with everything that could be left behind, says what, and waits for its end.

@@ -18,6 +18,8 @@ from testbed import components, kubernetes
 from testbed.api import Api
 from testbed.cluster import Cluster, KubectlError
 
+pytestmark = pytest.mark.selftest
+
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -38,7 +40,7 @@ def test_the_controller_manager_and_the_scheduler_work(cluster):
     cluster.kubectl("create", "deployment", "homeless", "--image=kubexm.test/greeter:1")
 
     def verdict():
-        pods = cluster.get("pods", "-l", "app=homeless")["items"]
+        pods = cluster.api.get("/api/v1/namespaces/default/pods?labelSelector=app=homeless")["items"]
         return [condition["reason"] for pod in pods for condition in pod["status"].get("conditions", [])]
 
     assert cluster.wait_for("the scheduler's verdict on a pod", verdict) == ["Unschedulable"]

@@ -10,6 +10,8 @@ import pytest
 
 from testbed import waiting
 
+pytestmark = pytest.mark.selftest
+
 START_SECONDS = 240
 END_SECONDS = 120
 

@@ -18,9 +18,22 @@ KUBELET = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration
 
 
 @pytest.fixture(scope="module")
-def place():
+def enrolled():
+    """One host for all tests of this file; at the end nothing of what they did is left on it."""
     with assignment.enrolled(TREE) as (side, host):
-        yield side, host, snapshot.settled(host.node)
+        before = snapshot.settled(host.node)
+        yield side, host
+        assert not snapshot.lasting_diff(before, host.node)
+        assert int(host.node.run(["systemctl", "show", "-P", "NRestarts", "kubexmd"]).stdout) == 0
+
+
+@pytest.fixture
+def place(enrolled):
+    """The host without an assignment; whatever a test assigned to it is withdrawn."""
+    side, host = enrolled
+    yield side, host
+    withdraw(side, host)
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
 
 
 def changed(cluster, server: str = "", token: str = "", authority: str | None = None) -> str:
@@ -104,36 +117,31 @@ def wait_for_words(side, host, words: list[str]) -> str:
 
 @pytest.mark.parametrize("case", SECRETS)
 def test_a_secret_that(place, case):
-    side, host, _ = place
+    side, host = place
     data, words = SECRETS[case]
     assign(side, host, data(side.cluster))
     message = wait_for_words(side, host, words)
     assert UNKNOWN_TOKEN not in message and "rm -rf" not in message
-    withdraw(side, host)
-    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
 
 
 @pytest.mark.parametrize("case", ORDERS)
 def test_a_host_that(place, case):
-    side, host, _ = place
+    side, host = place
     spec, words = ORDERS[case]
     assign(side, host, bootstrap_data(side.cluster), **spec)
     wait_for_words(side, host, words)
-    withdraw(side, host)
-    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
 
 
 @pytest.mark.parametrize("uid", ["", "../../etc/passwd", "x" * 5000], ids=["empty", "a path", "endless"])
 def test_a_machine_whose_uid_is(place, uid):
-    side, host, _ = place
+    side, host = place
     assign(side, host, bootstrap_data(side.cluster), uid=uid)
     told = wait_for_words(side, host, ["status.machineRef.uid", "expected 1 to 64 letters"])
     assert len(told) < 300 and host.condition("ManagementClusterReachable")["status"] == "True"
-    withdraw(side, host)
 
 
 def test_a_node_of_another_machine_is_not_taken_over(place):
-    side, host, _ = place
+    side, host = place
     name = host.node.name
     side.apply([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}])
     side.cluster.kubectl("patch", "node", name, "--subresource=status", "--type=merge",
@@ -144,12 +152,11 @@ def test_a_node_of_another_machine_is_not_taken_over(place):
     assert host.phase() == "failed"
     side.cluster.kubectl("delete", "node", name)
     host.wait_for_phase("joined")
-    withdraw(side, host)
 
 
 def test_what_is_only_odd_is_done_as_far_as_possible(place):
     """Unknown fields are told, labels that kubelet may not set left out; a missing CA is the management cluster's."""
-    side, host, _ = place
+    side, host = place
     data = {"bootstrap-kubeconfig": changed(side.cluster, authority=""),
             "kubelet-config.yaml": f"{KUBELET}maxPods: 42\nmagicField: 1\n"}
     assign(side, host, data, labels={"site": "a", "node-role.kubernetes.io/worker": "", "kubernetes.io/odd": "x"})
@@ -159,20 +166,11 @@ def test_what_is_only_odd_is_done_as_far_as_possible(place):
     assert not {"node-role.kubernetes.io/worker", "kubernetes.io/odd"} & labels.keys()
     assert side.cluster.get("node", host.node.name)["status"]["capacity"]["pods"] == "42"
     assert "magicField is ignored" in host.node.journal("--unit=kubexmd")
-    withdraw(side, host)
 
 
 def test_a_secret_that_comes_late_is_found(place):
-    side, host, _ = place
+    side, host = place
     assign(side, host, None)
     wait_for_words(side, host, ["404"])
     side.apply([assignment.secret(bootstrap_data(side.cluster))])
     host.wait_for_phase("joined")
-    withdraw(side, host)
-
-
-def test_nothing_of_all_this_is_left(place):
-    """The last test of this file."""
-    _, host, before = place
-    assert not snapshot.lasting_diff(before, host.node)
-    assert int(host.node.run(["systemctl", "show", "-P", "NRestarts", "kubexmd"]).stdout) == 0

@@ -14,25 +14,32 @@ from testbed.assignment import (PAUSED, UNREGISTERING, annotate, assign, bootstr
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 SOCKET = "/run/kubexm/kubexmd.sock"
 BOOTSTRAP = "/etc/kubexm/bootstrap-kubeconfig"
+IDENTITY = "/var/lib/kubexm/management.kubeconfig"
 
 
 @pytest.fixture(scope="module")
-def place():
+def enrolled():
     with assignment.enrolled(TREE) as (side, host):
         yield side, host, snapshot.settled(host.node)
 
 
 @pytest.fixture
+def place(enrolled):
+    """The host without an assignment; whatever a test assigned to it is withdrawn, and nothing of it is left."""
+    side, host, before = enrolled
+    yield side, host
+    withdraw(side, host)
+    assert not snapshot.lasting_diff(before, host.node, apart_from=(IDENTITY,))
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+
+
+@pytest.fixture
 def joined(place):
     """A node, and the process of its kubelet, which nobody has to touch."""
-    side, host, before = place
+    side, host = place
     assign(side, host, bootstrap_data(side.cluster))
     host.wait_for_phase("joined")
-    kubelet = kubelet_of(host)
-    yield side, host, kubelet
-    withdraw(side, host)
-    assert not snapshot.lasting_diff(before, host.node)
-    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+    yield side, host, kubelet_of(host)
 
 
 def kubelet_of(host) -> str:
@@ -159,7 +166,7 @@ def replace_kubexmd(host) -> None:
 
 
 def test_kubexmd_restarts_in_every_phase(place):
-    side, host, _ = place
+    side, host = place
     assign(side, host, bootstrap_data(side.cluster))
     ways = (("joining", "joined"), ("joined", "joined"), ("releasing", "waiting"), ("waiting", "waiting"))
     for phase, next_phase in ways:
@@ -173,38 +180,43 @@ def test_kubexmd_restarts_in_every_phase(place):
             signal_executor(host, "CONT")
         host.wait_for_phase(next_phase)
         assert phase != "joined" or kubelet_of(host) == kubelet
-    withdraw(side, host)
 
 
-def test_the_executor_are_stopped_while_it_joins(place):
-    side, host, _ = place
-    units = ["kubexm-executor.service", "kubexm-executor.socket"]
-    host.node.run(["systemctl", "stop", *units])
-    host.wait("to be told", lambda: host.condition("ExecutorAvailable").get("status") == "False")
+def joins(host) -> int:
+    return host.node.run(["kubexmctl", "history"]).stdout.count("join-")
+
+
+def test_the_executor_is_stopped_in_the_middle_of_a_plan(place, request):
+    """Systemd starts kubelet for as long as the test wants: so long the plan is at that step."""
+    side, host = place
+    units, before = ["kubexm-executor.service", "kubexm-executor.socket"], joins(host)
+    request.addfinalizer(lambda: host.node.run(["rm", "-rf", "/run/systemd/system/kubelet.service.d", "/run/go-on"]))
+    host.node.write("/run/systemd/system/kubelet.service.d/slow.conf",
+                    "[Service]\nExecStartPre=/bin/sh -c 'until [ -e /run/go-on ]; do sleep 0.1; done'\n")
     assign(side, host, bootstrap_data(side.cluster))
-    host.wait("orders", lambda: byohost(side, host)["status"].get("machineRef"))
-    host.node.run(["systemctl", "start", "kubexm-executor.socket"])
-    host.wait("a plan", lambda: (host.status().get("plan") or {}).get("state") == "running")
+    host.wait("the start of kubelet", lambda: "activating" in host.node.run(
+        ["systemctl", "is-active", "kubelet"], check=False).stdout)
+    assert host.status()["plan"]["state"] == "running"
     host.node.run(["systemctl", "stop", *units])
     host.wait("to be told", lambda: host.condition("ExecutorAvailable").get("status") == "False")
+    host.node.write("/run/go-on", "")
     host.node.run(["systemctl", "start", "kubexm-executor.socket"])
     host.wait_for_phase("joined")
-    withdraw(side, host)
+    assert joins(host) == before + 1, "the plan goes on; there is no second one"
 
 
 def test_the_api_server_restarts_while_it_joins(place):
-    side, host, _ = place
+    side, host = place
     assign(side, host, bootstrap_data(side.cluster))
     host.wait_for_phase("joining")
     side.cluster.restart("kube-apiserver")
     host.wait_for_phase("joined")
-    withdraw(side, host)
 
 
-def test_a_host_that_knows_no_cluster_says_so(place):
-    side, host, _ = place
+def test_a_host_that_knows_no_cluster_says_so(enrolled):
+    _, host, _ = enrolled
     host.node.run(["systemctl", "stop", "kubexmd"])
-    host.node.run(["sh", "-c", f"mv {BOOTSTRAP} /root/kept && rm /var/lib/kubexm/management.kubeconfig"])
+    host.node.run(["sh", "-c", f"mv {BOOTSTRAP} /root/kept && rm {IDENTITY}"])
     host.node.run(["systemctl", "start", "kubexmd"])
     host.wait_for_phase("unconfigured")
     said = host.wait("to be told", lambda: host.condition("ManagementClusterReachable"))
@@ -217,7 +229,7 @@ def test_a_host_that_knows_no_cluster_says_so(place):
 
 def test_many_orders_in_a_short_time(place):
     """Also a release that is asked for in the middle of a join."""
-    side, host, _ = place
+    side, host = place
     for replicas in (1, 0, 1, 0):
         scale(side, replicas)
         if replicas:

@@ -7,7 +7,9 @@ import pytest
 
 from testbed import management, waiting
 from testbed.cluster import Cluster, KubectlError
-from testbed.management import example
+from testbed.management import example, programs
+
+pytestmark = pytest.mark.selftest
 
 NAMESPACE = "default"
 PACE = 0.1  # of the stand-in; the real manager has its own
@@ -31,7 +33,7 @@ def side(request):
 def agent(side, nodes):
     """A node on which the agent runs as an operator would start it."""
     node = nodes(name="worker")
-    node.push(side.agent, "/usr/local/bin/byoh-hostagent")
+    node.push(programs.byoh() / "byoh-hostagent", "/usr/local/bin/byoh-hostagent")
     node.write("/root/bootstrap.conf", bootstrap_kubeconfig(side), mode=0o600)
     # --property: the agent keeps its key in the working directory and its kubeconfig below HOME
     node.run(["systemd-run", "--unit=byoh-hostagent", "--property=WorkingDirectory=/root", "--setenv=HOME=/root",
@@ -43,7 +45,7 @@ def agent(side, nodes):
 
 
 def bootstrap_kubeconfig(side) -> str:
-    """What the manager @EXECUTOR@ out for a BootstrapKubeconfig object."""
+    """What the manager hands out for a BootstrapKubeconfig object."""
     authority = base64.b64encode(side.cluster.ca.read_bytes()).decode()
     side.cluster.apply(json.dumps({
         "apiVersion": GROUP, "kind": "BootstrapKubeconfig", "metadata": {"name": "hosts", "namespace": NAMESPACE},

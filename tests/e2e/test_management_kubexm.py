@@ -18,7 +18,9 @@ from testbed.management import example
 from testbed.management.handmade import HandmadeHost
 from testbed.watching import Watch
 
-PACE, PATIENCE = 0.02, 0.06  # the stand-in looks again after 0.2 s instead of 10, and forces a release after 18 s
+pytestmark = pytest.mark.selftest
+
+PACE, TIMEOUT_FACTOR = 0.02, 0.06  # the stand-in looks again after 0.2 s instead of 10, and forces a release after 18 s
 WORDS = "byoh.infrastructure.cluster.x-k8s.io"
 NOTHING = {"metadata": {}}
 LEASE = "byohost.infrastructure.cluster.x-k8s.io/lease"
@@ -32,7 +34,7 @@ def workload():
 
 @pytest.fixture(scope="module")
 def side(workload):
-    with Cluster("management") as cluster, management.start("kubexm", cluster, PACE, PATIENCE) as running:
+    with Cluster("management") as cluster, management.start("kubexm", cluster, PACE, TIMEOUT_FACTOR) as running:
         yield running
 
 
@@ -160,7 +162,7 @@ def test_the_guides_own_objects_lead_to_a_host_without_a_ca_and_a_machine_that_w
     assert given == {"server": f"{workload.address}:6443"}
     minted = yaml.safe_load(secret(side, f"{machine}-tls-bootstrap")["bootstrap-kubeconfig"])
     assert minted["clusters"][0]["cluster"] == {"server": workload.server}
-    tokens = side.cluster.get("secrets", "--field-selector=type=bootstrap.kubernetes.io/token", "-n", "kube-system")
+    tokens = side.cluster.api.get("/api/v1/namespaces/kube-system/secrets?fieldSelector=type=bootstrap.kubernetes.io/token")
     made = [item for item in tokens["items"] if "description" in item["data"]]
     assert len(made) == 2  # one each, and not thousands
     waiting = [item["reason"] for item in side.cluster.get("machine", machine)["status"]["conditions"]
@@ -198,7 +200,8 @@ def test_a_host_is_released_in_two_patches_and_everything_goes_away(side, machin
     side.wait_for("the end of all Machines", lambda: not names(side, "machines"))
     gone = (f"byomachine/{machine}", f"k8sinstallerconfig/{machine}",
             f"secret/{machine}", f"secret/{machine}-tls-bootstrap")
-    side.wait_for("the end of what belonged to the machine", lambda: not side.cluster.get(*gone))
+    side.wait_for("the end of what belonged to the machine", lambda: not any(
+        side.cluster.get(*each.split("/")) for each in gone))
     assert "labels" not in host.read()["metadata"]
 
 

@@ -16,6 +16,8 @@ from testbed.bootstrap import NODE_GROUP
 from testbed.cluster import TROUBLE, Cluster, KubectlError
 from testbed.node import Node
 
+pytestmark = pytest.mark.selftest
+
 CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING_SIGNER = "kubernetes.io/kubelet-serving"
 WAIT_SECONDS = 120

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from testbed import waiting
+from testbed import image, waiting
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 SOCKET = "/run/kubexm/kubexmd.sock"
 
 
-@pytest.fixture(params=["bookworm", "trixie"])
+@pytest.fixture(params=image.USUAL)
 def host(request, nodes):
     node = nodes(suite=request.param)
     node.install(TREE)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import executor_wire, search, waiting
+from testbed import executor_wire, image, search, waiting
 from testbed.executor import client
 from testbed.executor.client import ACCESS, apply, offer, plan, shown, undo
 from testbed.executor.plan import step
@@ -15,7 +15,7 @@ GATE, KEY = "/run/gate", "/etc/kubernetes/pki/canary.key"
 VAULT = f"{executor_wire.STATE}/content"
 
 
-@pytest.fixture(params=["bookworm", "trixie"])
+@pytest.fixture(params=image.USUAL)
 def host(request, nodes):
     node = nodes(suite=request.param)
     client.install(node, "log: {level: debug}\nallow:\n  executables: [/usr/bin/cat]\n")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from escapes import CONFIGURATION, OWNER, Escape, frames, identities, links, paths, races, replays, units
-from testbed import executor_wire, snapshot, waiting
+from testbed import executor_wire, image, snapshot, waiting
 from testbed.executor import client
 from testbed.executor.plan import step
 from testbed.node import Node
@@ -16,20 +16,17 @@ LEAST, LEAST_OF_A_KIND = 60, 6
 KINDS = {"path", "unit", "link", "race", "frame", "replay", "identity"}
 
 
-@pytest.fixture(scope="module", params=["bookworm", "trixie"])
+@pytest.fixture(scope="module", params=image.USUAL)
 def host(request) -> Iterator[Node]:
-    """One node for all of them: what one escape leaves behind, the others and the last test meet."""
+    """One node for all of them, on which nothing is different at the end and the executor still serves."""
     with Node(suite=request.param) as node:
         client.install(node, CONFIGURATION)
         node.run(["useradd", "--groups", "kubexm", identities.STRANGER])
         node.run(["sh", "-s"], input=links.PLANTED)
         node.run(["sh", "-s"], input=races.PLANTED)
+        before = snapshot.settled(node)
         yield node
-
-
-@pytest.fixture(scope="module")
-def before(host) -> snapshot.Snapshot:
-    return snapshot.settled(host)
+        check_unharmed(node, before)
 
 
 def test_there_are_enough_of_every_kind(figure):
@@ -41,7 +38,7 @@ def test_there_are_enough_of_every_kind(figure):
 
 
 @pytest.mark.parametrize("escape", ESCAPES, ids=str)
-def test_is_refused_and_written_down(host, before, escape: Escape):
+def test_is_refused_and_written_down(host, escape: Escape):
     known = len(executor_wire.audit(host))
     assert escape.because in escape.attempt(host)
     # What is only seen on the host itself is written down by the executor: who asked stands above it.
@@ -53,7 +50,7 @@ def test_is_refused_and_written_down(host, before, escape: Escape):
     assert waiting.until("a record in the audit", records, 30, lambda: str(executor_wire.audit(host)[known:]))
 
 
-def test_afterwards_the_host_is_as_it_was_and_the_executor_serve(host, before):
+def check_unharmed(host: Node, before: snapshot.Snapshot) -> None:
     with executor_wire.connect(host) as wire:
         wire.hello()
         assert client.undo(wire, "afterwards-undo", OWNER) == ""

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from testbed import executor_wire, waiting
+from testbed import executor_wire, image, waiting
 from testbed.executor import client
 from testbed.executor.client import apply, plan, shown, until_logged
 from testbed.executor.gate import (ALLOW_CAT, CAT, FORWARD, GATE, begin_plan_at_gate, forwarding, open_gate, state_of,
@@ -15,8 +15,10 @@ from testbed.executor.plan import step
 ALLOW_TRUE = "allow:\n  executables: [/usr/bin/true]\n"
 TRUE = step("transient-unit", name="kubexm-true.service", argv=["/usr/bin/true"], timeout_seconds=60)
 
+both = pytest.mark.parametrize("host", image.SUITES, indirect=True)  # for what depends on systemd's version
 
-@pytest.fixture(params=["bookworm", "trixie"])
+
+@pytest.fixture(params=image.USUAL)
 def host(request, nodes):
     node = nodes(suite=request.param)
     client.install(node, ALLOW_CAT)
@@ -85,6 +87,7 @@ def test_the_log_level_changes_with_a_reload(host):
     assert host.journal("-o", "cat", "PLAN=quiet").strip() == ""
 
 
+@both
 def test_a_stop_lets_the_step_end_and_the_plan_goes_on_at_the_next_start(host):
     begin_plan_at_gate(host, "p1")
     host.run(["systemctl", "stop", "--no-block", client.SERVICE])
@@ -101,6 +104,7 @@ def test_a_stop_lets_the_step_end_and_the_plan_goes_on_at_the_next_start(host):
     assert host.journal("-o", "cat", "_PID=1", "UNIT=kubexm-gate.service").count("Finished ") == 1
 
 
+@both
 def test_ready_is_said_only_after_an_interrupted_plan_came_to_its_end(host):
     begin_plan_at_gate(host, "p1")
     killed = shown(host, "MainPID")
@@ -141,6 +145,7 @@ def test_a_step_that_takes_long_tells_how_far_it_is(host):
     assert "at it for" not in again, "it was true for a moment only"
 
 
+@both
 def test_the_watchdog_ends_a_process_that_hangs(host):
     host.write(f"/etc/systemd/system/{client.SERVICE}.d/quick.conf", "[Service]\nWatchdogSec=5\n")
     host.run(["systemctl", "daemon-reload"])
@@ -167,6 +172,7 @@ def test_the_journal_has_the_fields_of_a_plan(host):
     assert len({entry["MESSAGE_ID"] for entry in entries}) == 4, "accepted, step, failed step, end"
 
 
+@both
 def test_units_of_plans_are_hardened_and_scored(host, figure):
     begin_plan_at_gate(host, "p1")
     exposure = host.run(["systemd-analyze", "security", "--no-pager", "kubexm-gate.service"], check=False).stdout

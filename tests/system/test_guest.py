@@ -214,7 +214,7 @@ def die_at(guest: Guest, point: kills.Point) -> None:
     """The executor ends at that point and are not started again. All of this is gone with the power."""
     guest.write("/run/systemd/system/kubexm-executor.service.d/test.conf", "[Service]\nRestart=no\n")
     guest.shell("systemctl daemon-reload; systemctl stop kubexmd; "
-                f"systemctl set-environment KUBEXM_CRASH_AT={point.wish}; systemctl restart kubexm-executor")
+                f"systemctl set-environment KUBEXM_CRASH_AT={point.passage}; systemctl restart kubexm-executor")
     assert apply_for_a_reboot(guest).returncode == 1, f"they should have died at {point}"
     assert guest.run(["systemctl", "is-failed", "kubexm-executor"], check=False).stdout.strip() == "failed", point
 

@@ -12,6 +12,8 @@ from testbed import enter, image, waiting
 from testbed.node import Node
 from testbed.nspawn import NodeFailed
 
+pytestmark = pytest.mark.selftest
+
 both_suites = pytest.mark.parametrize("node", image.SUITES, indirect=True)
 
 

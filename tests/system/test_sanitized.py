@@ -47,7 +47,7 @@ def test_nothing_is_found_in_a_whole_life(executor):
         executor.node.run(["kubexmctl", "observe"])
         executor.node.run(["systemctl", "reload", "kubexm-executor", "kubexmd"])
         assert executor.undo().returncode == 0
-        hosts.doom(executor)
+        hosts.remake_deleted(executor)
     assert executor.apply(plan.text(plan.step("sysctl", key="kernel.core_pattern", value="x"))).returncode == 1
     executor.node.run(["systemctl", "restart", "kubexm-executor", "kubexmd"])
     executor.node.run(["systemctl", "stop", "kubexmd", "kubexm-executor.socket", "kubexm-executor"])

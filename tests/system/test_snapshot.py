@@ -11,6 +11,8 @@ from testbed import image, nspawn, snapshot, waiting
 from testbed.node import Node
 from testbed.snapshot import ignore, rest, system
 
+pytestmark = pytest.mark.selftest
+
 QUIET_SECONDS = 180 if os.environ.get("KUBEXM_TEST_DEEP") else 3
 
 UNIT = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=true\n[Install]\nWantedBy=multi-user.target\n"

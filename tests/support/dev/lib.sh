@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the commands of ./dev share. Sourced by each of them.
+# Functions of the commands of ./dev. Sourced by each of them.
 
 top="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../..")"
 support="$top/tests/support"
@@ -40,6 +40,15 @@ stage() {
     return "$code"
 }
 
+# at_once FUNCTION...: runs all of them beside each other; when one fails, the others are ended.
+at_once() (
+    trap 'jobs -p | sed "s/^/-/" | xargs -r kill -- 2>/dev/null' EXIT
+    set -m # each gets a process group of its own, so that all its processes can be ended
+    for function in "$@"; do "$function" & done
+    set +m
+    for function in "$@"; do wait -n || exit; done
+)
+
 # Puts a Go that is new enough on PATH. One of Debian's fetches what a newer module asks for.
 use_go() {
     local directory
@@ -48,9 +57,11 @@ use_go() {
     export PATH="$directory:$PATH"
 }
 
-# Builds our programs and prints the directory that holds them as a package would install them.
+# Builds our programs and prints the directory that holds them as a package would install them. Sanitizers need the
+# debug symbols for their reports; without them the tree has a tenth of the size, and every node gets a copy.
 product_tree() { # PRESET
-    local preset="$1"
+    local preset="$1" strip=--strip
+    case "$preset" in asan | tsan) strip= ;; esac
     local tree="$top/build/$preset/tree"
     if [ "$preset" = dev ] && [ -n "${KUBEXM_TREE:-}" ]; then # a test that runs ./dev already made it
         echo "$KUBEXM_TREE"
@@ -58,7 +69,7 @@ product_tree() { # PRESET
     fi
     "$support/dev/build" "$preset" >&2 &&
         rm -rf "$tree" &&
-        DESTDIR="$tree" cmake --install "build/$preset" >/dev/null &&
+        DESTDIR="$tree" cmake --install "build/$preset" ${strip:+"$strip"} >/dev/null &&
         add_libraries "$tree" &&
         echo "$tree"
 }

@@ -2,9 +2,8 @@
 
     python3 -m lint.tidy MODE TOP CACHE
 
-MODE is "style", every check of .clang-tidy over the files of the TSan build, which compiles several at once: most of
-the time goes into the headers of libraries, once for all of them then; or "paths", clang's analyzer over each file
-alone, which takes several times as long.
+MODE is "style", every check of .clang-tidy, or "paths", clang's analyzer, which takes several times as long. Both look
+at the files as the dev build compiles them, several at once: most of the time goes into the headers of libraries.
 
 A file's key is a digest of its text, the text of every file of ours it includes (as the build recorded them), its
 compiler flags, the list of checks and clang-tidy's version.
@@ -27,16 +26,15 @@ SILENT = ["--extra-arg=-Wno-deprecated-declarations", "--extra-arg=-Wno-c99-exte
 
 @dataclass(frozen=True)
 class Mode:
-    preset: str
     product: str  # checks, added to those of .clang-tidy
     tests: str | None  # the same; None: tests are not looked at
 
 
 MODES = {
     # A test that reads a moved-from or wiped object does so on purpose; GoogleTest's macros make functions look long.
-    "style": Mode("tsan", "", "-bugprone-use-after-move,-readability-function-size"),
+    "style": Mode("", "-bugprone-use-after-move,-readability-function-size"),
     # GoogleTest's macros cost the analyzer most of a minute a file and tell nothing.
-    "paths": Mode("dev", "-*,clang-analyzer-*", None),
+    "paths": Mode("-*,clang-analyzer-*", None),
 }
 
 
@@ -73,7 +71,7 @@ def check(path: str, build: Path, checks: str) -> bool:
 
 
 def main(mode: Mode, top: Path, clean: Path) -> int:
-    build = top / "build" / mode.preset
+    build = top / "build/dev"
     clean.mkdir(parents=True, exist_ok=True)
     version = subprocess.run([TIDY, "--version"], check=True, capture_output=True, text=True).stdout
     common = version + (top / ".clang-tidy").read_text()

@@ -54,3 +54,26 @@ class Api:
             return self.request("GET", path) == b"ok"
         except OSError:
             return False
+
+
+class Kinds:
+    """Paths of the API for names of kinds as kubectl takes them: "node", "nodes", "no"; in namespace default."""
+
+    def __init__(self, api: Api):
+        self._api = api
+        self._paths: dict[str, str] = {}
+
+    def path(self, kind: str) -> str | None:
+        if kind not in self._paths:
+            self._paths = self._discovered()
+        return self._paths.get(kind)
+
+    def _discovered(self) -> dict[str, str]:
+        groups = [group["preferredVersion"]["groupVersion"] for group in self._api.get("/apis")["groups"]]
+        found = {}
+        for base in reversed(["/api/v1", *(f"/apis/{group}" for group in groups)]):  # the first one wins
+            for resource in (self._api.get(base) or {"resources": []})["resources"]:
+                place = f"{base}/namespaces/default" if resource["namespaced"] else base
+                for name in (resource["name"], resource["singularName"], *resource.get("shortNames", [])):
+                    found[name] = f"{place}/{resource['name']}"
+        return found

@@ -17,6 +17,9 @@ import time
 from pathlib import Path
 
 
+progress = ""  # how many entries a longer piece of work has made, as in "3 of 11"; shown with each that is made
+
+
 def root() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "kubexm"
@@ -55,7 +58,7 @@ def _make(final: Path, title: str, make) -> Path:
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     started = time.monotonic()
-    print(f"  making {title} (kept in {final})", file=sys.stderr, flush=True)
+    print(f"  making {title}{progress and f', {progress}'} (kept in {final})", file=sys.stderr, flush=True)
     make(partial)
     partial.rename(final)
     print(f"  made {title} in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)

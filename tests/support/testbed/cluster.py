@@ -20,7 +20,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from testbed import bootstrap, components, evidence, kubernetes, network, pki, waiting
-from testbed.api import Api
+from testbed.api import Api, Kinds
 from testbed.process import Process
 
 START_SECONDS = 180  # for a machine much slower than usual; 4 s are normal
@@ -98,10 +98,12 @@ class Cluster:
         return {"KUBECONFIG": str(kubeconfig or self.kubeconfig),
                 "KUBECACHEDIR": str(self.directory / "kubectl-cache")}
 
-    def get(self, *arguments: str) -> dict | None:
-        """`kubectl get ... -o json`, parsed; None when the object does not exist."""
-        text = self.kubectl("get", *arguments, "--ignore-not-found", "-o", "json")
-        return json.loads(text) if text else None
+    def get(self, kind: str, name: str = "") -> dict | None:
+        """As `kubectl get KIND [NAME] -o json`, but cheap to repeat; None when the object does not exist."""
+        path = self._kinds.path(kind)
+        if path is None:
+            raise KubectlError(f"cluster {self.name} has no kind {kind}")
+        return self.api.get(f"{path}/{name}" if name else path)
 
     def apply(self, manifest: str | Path) -> str:
         """Applies YAML (or JSON) text or a file."""
@@ -156,6 +158,7 @@ class Cluster:
         pki.make(self.directory, self.name, self.address)
         self.kubeconfig, self.ca = self.directory / "super-admin.conf", self.directory / "pki/ca.crt"
         self.api = Api(self.kubeconfig.read_text())
+        self._kinds = Kinds(self.api)
         lines = components.commands(self.directory, self.address, self._signing_duration)
         self.processes = {name: Process(name, line, logs / f"{name}.log") for name, line in lines.items()}
 

@@ -32,8 +32,7 @@ def commands(directory: Path, address: str, signing_duration: str) -> dict[str, 
         "kube-controller-manager": _controller_manager(directory, address, signing_duration),
         "kube-scheduler": _client(directory / "scheduler.conf", address),
     }
-    folders = {"etcd": kubernetes.etcd()}
-    return {name: [str(folders.get(name, kubernetes.programs()) / name), *_arguments(flags[name])] for name in NAMES}
+    return {name: [str(kubernetes.programs() / name), *_arguments(flags[name])] for name in NAMES}
 
 
 def is_healthy(name: str, address: str, api: Api) -> bool:

@@ -1,4 +1,4 @@
-"""What is kept when something fails: whoever has logs says how to save them, a failure saves them all."""
+"""Logs that are kept when a test fails: each owner of logs registers how to save them."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -58,7 +58,7 @@ class Host:
         return waiting.until(f"{what} on {self.node.name}", condition, seconds, self.story, TROUBLE)
 
     def story(self) -> str:
-        """What its processes wrote, for somebody who wants to know why it is not where it should be."""
+        """The end of its processes' logs, for the message of a failure."""
         units = ("kubexmd", "kubexm-executor", "kubelet")
         return self.node.journal("--lines=60", *(f"--unit={unit}" for unit in units))
 
@@ -84,8 +84,8 @@ class Host:
         """How often the unit's process ended by itself since the last restart()."""
         return int(self.node.run(["systemctl", "show", "-P", "NRestarts", f"{unit}.service"]).stdout)
 
-    def forgive(self, unit: str) -> int:
-        """Takes back what was not yet died of, and tells how much that is; the process that has it goes on."""
+    def disarm(self, unit: str) -> int:
+        """Removes the crash points that no process has taken yet, and returns how many these are."""
         return len(self.node.run(["find", f"{PLACE}/{unit}", "-type", "f", "-print", "-delete"]).stdout.split())
 
     def _listen(self, unit: str) -> None:

@@ -14,6 +14,8 @@ import yaml
 from testbed import archive, cache
 
 SUITES = ("bookworm", "trixie")
+# For tests of what does not depend on the versions of systemd and containerd: one is enough, unless a run is deep.
+USUAL = SUITES if "KUBEXM_TEST_DEEP" in os.environ else SUITES[:1]
 RECIPE = Path(__file__).resolve().parent.parent / "node-image"
 
 # Documentation and translations: a third of the files, and no daemon ever reads them.
@@ -31,7 +33,7 @@ def require(suite: str) -> Path:
     made = cache.root() / "node-image" / key(suite)
     if not made.is_dir():
         raise LookupError(f"there is no node image for {suite} at {made}, and a sandbox cannot download one; "
-                          f"make it first: python3 -m testbed prepare node --suite {suite}")
+                          f"make it first: python3 -m testbed prepare {suite}")
     return made
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from testbed import cache, gobuild
 
 MODULES = Path(__file__).parents[1] / "kubernetes"
-PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler",
-            "kubelet", "kubeadm", "kubectl", "kube-proxy")
+OURS = "kubexm.test/kubernetes"  # the program of core/main.go, and its other names
+CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeadm", "kubectl")
+ETCD = "go.etcd.io/etcd/server/v3"
 
 
 def version() -> str:
@@ -28,15 +29,25 @@ def minor() -> int:
 
 @functools.cache
 def programs() -> Path:
-    """The directory with the seven programs of Kubernetes, in the version of this run."""
+    """The directory with the programs of the control plane and kubelet, in the version of this run."""
     wanted = version()
     return gobuild.build(f"Kubernetes {wanted}", _module(wanted),
-                         {name: f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS}, ldflags=_version_flags(wanted))
+                         {"kubernetes": OURS, "kubelet": "k8s.io/kubernetes/cmd/kubelet"},
+                         ldflags=_version_flags(wanted), names={"kubernetes": CONTROL_PLANE})
 
 
 @functools.cache
-def etcd() -> Path:
-    return gobuild.build("etcd", MODULES / "etcd", {"etcd": "."})
+def node_programs() -> Path:
+    """kubeadm and kube-proxy for nodes, each the program that Kubernetes ships."""
+    wanted = version()
+    return gobuild.build(f"programs of nodes {wanted}", _module(wanted),
+                         {name: f"k8s.io/kubernetes/cmd/{name}" for name in ("kubeadm", "kube-proxy")},
+                         ldflags=_version_flags(wanted))
+
+
+def on_nodes(name: str) -> Path:
+    """The program of that name as a node gets it."""
+    return (programs() if name == "kubelet" else node_programs()) / name
 
 
 @functools.cache
@@ -57,21 +68,13 @@ def images() -> Path:
     return gobuild.build("programs for container images", MODULES / "images", {name: f"./{name}" for name in names})
 
 
-def prepare() -> None:
-    """Builds everything; for the time before a sandbox, which has no network."""
-    etcd()
-    programs()
-    containerd()
-    images()
-
-
 def _default_version() -> str:
     return _required(MODULES / "core", "k8s.io/kubernetes")
 
 
 def _required(module: Path, path: str) -> str:
     """The version of a module that go.mod names: the one place where it is written."""
-    return re.search(rf"^require {re.escape(path)} v(\S+)$", (module / "go.mod").read_text(), re.MULTILINE).group(1)
+    return re.search(rf"^(?:require |\t){re.escape(path)} v(\S+)$", (module / "go.mod").read_text(), re.MULTILINE).group(1)
 
 
 def _version_flags(wanted: str) -> str:
@@ -85,22 +88,28 @@ def _version_flags(wanted: str) -> str:
 def _module(wanted: str) -> Path:
     if wanted == _default_version():
         return MODULES / "core"
-    key = cache.digest(wanted, MODULES / "core/tools.go")
+    key = cache.digest(wanted, *_sources())
     return cache.entry("go-modules", key, f"Go module for Kubernetes {wanted}",
                        lambda target: _make_module(wanted, target))
+
+
+def _sources() -> list[Path]:
+    return sorted((MODULES / "core").glob("*.go"))
 
 
 def _make_module(wanted: str, target: Path) -> None:
     """Writes a go.mod for a version: each library that Kubernetes carries in its own tree is
     replaced by its release, which has the same minor and patch number under major 0."""
-    shutil.copy(MODULES / "core/tools.go", target)
-    (target / "go.mod").write_text("module kubexm.test/kubernetes\n")
+    for source in _sources():
+        shutil.copy(source, target)
+    (target / "go.mod").write_text(f"module {OURS}\n")
     answer = json.loads(gobuild.go(target, "mod", "download", "-json", f"k8s.io/kubernetes@v{wanted}"))
     released = Path(answer["GoMod"]).read_text()
     language = re.findall(r"^(?:go|godebug) .*$", released, re.MULTILINE)
     libraries = re.findall(r"(k8s\.io/\S+) => \./staging/", released)
+    etcd = re.search(r"go\.etcd\.io/etcd/client/v3 (v\S+)", released).group(1)
     release = f"v0.{wanted.split('.', 1)[1]}"
     replaces = [f"replace {name} => {name} {release}" for name in libraries]
     (target / "go.mod").write_text("\n".join(
-        ["module kubexm.test/kubernetes", *language, f"require k8s.io/kubernetes v{wanted}", *replaces, ""]))
+        [f"module {OURS}", *language, f"require k8s.io/kubernetes v{wanted}", f"require {ETCD} {etcd}", *replaces, ""]))
     gobuild.go(target, "mod", "tidy")

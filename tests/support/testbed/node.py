@@ -173,7 +173,7 @@ class Node:
 
     def snapshot(self) -> snapshot.Snapshot:
         """Everything a person could find changed on this host; testbed.snapshot compares two."""
-        return snapshot.take(self.name, self.leader, self._image, lambda text: self.run(["sh", "-s"], input=text).stdout)
+        return snapshot.take(self.name, self.leader, lambda text: self.run(["sh", "-s"], input=text).stdout)
 
     def journal(self, *options: str) -> str:
         """The journal, also of a node that is switched off."""

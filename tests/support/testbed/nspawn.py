@@ -36,7 +36,7 @@ class Container:
                 key, _, value = line.partition("=")
                 leader = int(value) if key == "X_NSPAWN_LEADER_PID" else leader
                 ready = ready or key == "READY"
-        self._notify.close()  # it also reports every reload later, and would wait for somebody to read that
+        self._notify.close()  # systemd also reports every reload later, and would block when nothing reads that
         return leader
 
     def _next_message(self, deadline: float) -> str:

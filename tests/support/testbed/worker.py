@@ -25,7 +25,7 @@ def prepare(node: Node, containerd: str = "debian", programs: tuple[str, ...] = 
 def install(node: Node, *programs: str) -> None:
     """Puts programs of Kubernetes onto a node, where the guide puts them."""
     for name in programs:
-        node.push(kubernetes.programs() / name, f"/usr/local/bin/{name}")
+        node.push(kubernetes.on_nodes(name), f"/usr/local/bin/{name}")
 
 
 def configure_pod_network(node: Node) -> None:
@@ -61,7 +61,7 @@ def sandbox_image(node: Node) -> str:
 def _protect_kernel(node: Node) -> None:
     """Kubelet changes settings of the kernel, which is the machine's: let it change copies of them.
 
-    The executor changes them as well, and have a /proc of their own (ProtectProc=), which gets the copies, too.
+    The executor changes them as well. It has a /proc of its own (ProtectProc=), which gets the copies, too.
     """
     node.push(FILES / "own-kernel-settings", "/usr/lib/testbed/own-kernel-settings")
     node.push(FILES / "own-kernel-settings.service", "/etc/systemd/system/own-kernel-settings.service")

@@ -18,6 +18,11 @@ def test_the_last_line_is_the_documented_json(capsys):
 
 
 def test_a_missed_goal_is_said(capsys):
-    show("rest", {"start_ms": Figure(ours=150, unit="ms", goal=100), "pss_mb": Figure(ours=12, unit="MB", goal=14)})
+    code = show("rest", {"start_ms": Figure(ours=150, unit="ms", goal=100), "pss_mb": Figure(ours=12, unit="MB", goal=14)})
     table = capsys.readouterr().out.splitlines()
     assert "MISSED" in table[1] and "met" in table[2]
+    assert code == 1
+
+
+def test_a_benchmark_that_meets_its_goals_succeeds():
+    assert show("rest", {"start_ms": Figure(ours=100, unit="ms", goal=100), "size": Figure(ours=1, unit="MB")}) == 0

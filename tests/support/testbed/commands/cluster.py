@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from testbed import enter, image, kubernetes, management, network, sandbox, worker
+from testbed import enter, image, kubernetes, management, network, prepare, sandbox, worker
 from testbed.cluster import Cluster
 from testbed.management import programs as management_programs
 from testbed.node import Node
@@ -33,20 +33,11 @@ def add_parser(subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if "KUBEXM_RUN" not in os.environ:
-        _prepare(arguments)
+        prepare.make(prepare.EVERYTHING)  # a sandbox has no network
         return sandbox.run([sys.executable, "-m", "testbed", *sys.argv[1:]])
     with contextlib.ExitStack() as stack:
         environment = _bring_up(arguments, stack)
         return _run_command(arguments.command or _shell(environment), environment)
-
-
-def _prepare(arguments: argparse.Namespace) -> None:
-    """A sandbox has no network: everything that may have to be downloaded is made before."""
-    kubernetes.prepare()
-    if arguments.management != "none":
-        management.prepare()
-    if arguments.nodes:
-        image.path(arguments.suite)
 
 
 def _bring_up(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, str]:
@@ -55,7 +46,7 @@ def _bring_up(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dic
     (commands / "kubectl").symlink_to(kubernetes.programs() / "kubectl")
     cluster = stack.enter_context(Cluster())
     if arguments.management != "none":
-        (commands / "clusterctl").symlink_to(management_programs.cluster_api() / "clusterctl")
+        (commands / "clusterctl").symlink_to(management_programs.kubeadm_providers() / "clusterctl")
         stack.enter_context(management.start(arguments.management, cluster))
     nodes = [_boot(arguments, stack, commands) for _ in range(arguments.nodes)]
     return {**os.environ, **cluster.environment(), "PATH": f"{commands}:{os.environ['PATH']}",
@@ -81,7 +72,7 @@ def write_entry(script: Path, node: Node) -> None:
 
 def _shell(environment: dict[str, str]) -> list[str]:
     print(f"  a shell with KUBECONFIG set; nodes: {environment['KUBEXM_NODES'] or 'none'};"
-          " everything is gone when it ends", file=sys.stderr, flush=True)
+          " everything is removed when it ends", file=sys.stderr, flush=True)
     return [os.environ.get("SHELL") or "/bin/sh"]
 
 

@@ -1,4 +1,4 @@
-"""`python3 -m testbed demo`: a machine becomes a node and back, for somebody who sees it for the first time."""
+"""`python3 -m testbed demo`: shows a machine become a node and a machine again."""
 
 import argparse
 import contextlib
@@ -6,14 +6,14 @@ import os
 import sys
 from pathlib import Path
 
-from testbed import image, kubernetes, management, sandbox
+from testbed import sandbox
 from testbed.demo import page, story, visit
 
 
 def add_parser(subparsers) -> None:
     parser = subparsers.add_parser("demo", help="show how a machine becomes a node and back")
     parser.add_argument("--install", type=Path, metavar="TREE", required=True, help="staging tree with kubexmd")
-    parser.add_argument("--once", action="store_true", help="go all the way back and end, without a visitor")
+    parser.add_argument("--once", action="store_true", help="release the node again and end by itself")
     parser.add_argument("--outside", type=int, help=argparse.SUPPRESS)  # the sandbox's process, for itself
     parser.set_defaults(run=run)
 
@@ -21,17 +21,9 @@ def add_parser(subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if "KUBEXM_RUN" in os.environ:
         return _tell(arguments)
-    _prepare()
     if not arguments.once:
         page.listen()
     return sandbox.run([sys.executable, "-m", "testbed", *sys.argv[1:], f"--outside={os.getpid()}"])
-
-
-def _prepare() -> None:
-    """A sandbox has no network: everything that may have to be downloaded is made before."""
-    kubernetes.prepare()
-    management.prepare()
-    image.path("bookworm")
 
 
 def _tell(arguments: argparse.Namespace) -> int:

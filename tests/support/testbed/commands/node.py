@@ -26,5 +26,5 @@ def run(arguments: Namespace) -> int:
             node.install(arguments.install)
         if arguments.command:
             return node.attach(arguments.command)
-        print(f"  root shell in {node.name}; everything is gone when it ends", file=sys.stderr, flush=True)
+        print(f"  root shell in {node.name}; everything is removed when it ends", file=sys.stderr, flush=True)
         return node.attach(["bash", "--login"])

@@ -1,1 +1,1 @@
-"""The demo: a machine becomes a node of a real cluster, and a machine again, told to somebody new to it."""
+"""The demo: a machine becomes a node of a real cluster, and a machine again, explained step by step."""

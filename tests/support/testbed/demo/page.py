@@ -28,7 +28,7 @@ def listen() -> None:
 
 
 def serve(backend: Path) -> str:
-    """Inside: whoever connects talks to the unix socket `backend`. Returns the address of the page."""
+    """Inside: passes connections on to the unix socket `backend`. Returns the address of the page."""
     listener = socket.socket(fileno=os.dup(STDIN))
     threading.Thread(target=_accept, args=(listener, backend), daemon=True).start()
     host, port = listener.getsockname()

@@ -1,4 +1,4 @@
-"""What the story is told with: a cluster, a machine, and lines that quote what these answer."""
+"""The cluster and the machine of the demo, and how their answers are printed."""
 
 import shlex
 import textwrap
@@ -12,18 +12,16 @@ WIDTH = 100
 class Scene:
     """Attributes: `side`, the management cluster, and `host`, once there is one.
 
-    Whatever is shown is the answer to a command, under that command; a person can give the same ones.
+    All that is printed is the output of a command, below that command; a person can run the same ones.
     """
 
     def __init__(self, side: Management) -> None:
         self.side = side
         self.host: Host | None = None
+        self.dull: set[str] = set()  # texts of steps that are only counted
 
     def kubectl(self, *arguments: str) -> str:
         return quote(f"kubectl {shlex.join(arguments)}", self.side.cluster.kubectl(*arguments))
-
-    def clusterctl(self, *arguments: str) -> str:
-        return quote(f"clusterctl {shlex.join(arguments)}", self.side.run_clusterctl(*arguments))
 
     def on_node(self, *argv: str, check: bool = True) -> str:
         node = self.host.node
@@ -50,4 +48,4 @@ def answered(line: str) -> None:
 
 
 def say(text: str) -> None:
-    print(text, flush=True)  # also in a pipe a line is seen when it is true
+    print(text, flush=True)  # a pipe gets each line at once, too

@@ -1,4 +1,4 @@
-"""The story, chapter by chapter: the demo boots, installs and applies; all else is the product's doing."""
+"""The chapters of the demo: it boots, installs and applies; kubexmd and the cluster do the rest."""
 
 import contextlib
 from pathlib import Path
@@ -16,21 +16,20 @@ from testbed.standin.machines import AGAIN_SECONDS
 
 PACE = 0.05
 POD = "greeter"
-NOTE = "for undo"  # steps that only record what undo will need
+DULL = ("claim", "side-effects")  # steps that only remember what a release has to remove
 
 
 def prologue(stack: contextlib.ExitStack) -> Scene:
     chapter("1. A cluster",
             "Kubernetes runs programs on many machines as if they were one, and Cluster API is the part of it that "
-            "gets machines. Both are real here. The part that knows about your own machines is a stand-in written "
-            f"for tests: it looks every {PACE * AGAIN_SECONDS:g} s, where the real one takes {AGAIN_SECONDS} s.")
+            "adds and removes machines. Both are real here. The provider for machines of your own is a stand-in "
+            f"written for tests: it polls every {PACE * AGAIN_SECONDS:g} s, the real one every {AGAIN_SECONDS} s.")
     cluster = stack.enter_context(Cluster("demo"))
     scene = Scene(stack.enter_context(management.start("kubexm", cluster, pace=PACE)))
     hosts.allow_bootstrapping(cluster)
     hosts.allow_self_delete(cluster)
     scene.side.apply(example.objects(cluster, replicas=0))
     scene.kubectl("version")
-    scene.clusterctl("version", "--output", "short")
     scene.kubectl("get", "machinedeployments", "--output", "custom-columns=NAME:.metadata.name,WANTED:.spec.replicas")
     scene.kubectl("get", "nodes", "--output", "name")
     return scene
@@ -38,9 +37,9 @@ def prologue(stack: contextlib.ExitStack) -> Scene:
 
 def a_machine(scene: Scene, stack: contextlib.ExitStack, tree: Path) -> None:
     chapter("2. A machine",
-            "An ordinary Debian with systemd, containerd, which runs containers, and the program kubelet, which "
-            "nobody has started; it belongs to no cluster. kubexmd is installed on it. In this demo it is a "
-            "container that boots like a machine.")
+            "An ordinary Debian with systemd, containerd, which runs containers, and the program kubelet, which is "
+            "not started; it belongs to no cluster. kubexmd is installed on it. In this demo it is a container "
+            "that boots like a machine.")
     scene.host = Host(stack.enter_context(Node()), tree)
     scene.on_node("sh", "-c", ". /etc/os-release; echo $PRETTY_NAME")
     scene.on_node("systemctl", "is-active", "containerd", "kubelet", check=False)
@@ -48,24 +47,24 @@ def a_machine(scene: Scene, stack: contextlib.ExitStack, tree: Path) -> None:
 
 
 def the_owner_offers_it(scene: Scene) -> snapshot.Snapshot:
-    chapter("3. Its owner offers it",
-            "The owner puts one file on the machine, with which kubexmd may ask for an identity of its own, and "
-            "starts kubexmd. It tells the cluster about the machine, and waits.")
+    chapter("3. Its owner enrols it",
+            "The owner puts one file on the machine, a bootstrap kubeconfig, and starts kubexmd. With that file "
+            "kubexmd requests a certificate of its own; then it registers the machine and waits.")
     scene.host.enrol(scene.side.cluster)
     scene.host.wait_for_phase("waiting")
     scene.on_node("ls", "-l", "/etc/kubexm/bootstrap-kubeconfig")
     scene.on_node("kubexmctl", "status")
     scene.kubectl("get", "byohosts")
     taken = snapshot.settled(scene.host.node)
-    note("A snapshot of the machine, to compare with at the end, has this many things of each kind:",
+    note("A snapshot of the machine, for a comparison at the end, has this many objects of each kind:",
          ", ".join(f"{kind} {len(things)}" for kind, things in taken.things.items() if things))
     return taken
 
 
 def the_cluster_takes_it(scene: Scene) -> None:
     chapter("4. The cluster takes it",
-            "Somebody asks for one machine. kubexmd makes a plan of what has to change for that, and its executor carry "
-            "it out step by step; each is written down before it happens, so that it can be taken back.")
+            "The number of wanted machines is set to one. kubexmd makes a plan of the changes that a node needs; its "
+            "executor carries it out step by step and journals each step first, so that it can be undone.")
     scale(scene, 1, "joined")
     scene.side.wait_for("a running Machine", lambda: machine_phases(scene) == ["Running"])
     scene.kubectl("get", "nodes", "--output", "wide")
@@ -74,8 +73,7 @@ def the_cluster_takes_it(scene: Scene) -> None:
 
 def it_works(scene: Scene) -> None:
     chapter("5. It works",
-            "A pod is a program that Kubernetes runs somewhere; now there is a machine for it. This one answers "
-            "whoever asks.")
+            "A pod is a program that Kubernetes runs on one of its nodes; now there is one. This pod answers HTTP.")
     cluster = scene.side.cluster
     cluster.apply(yaml.safe_dump({
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD},
@@ -89,45 +87,46 @@ def it_works(scene: Scene) -> None:
 
 def and_back(scene: Scene, before: snapshot.Snapshot) -> None:
     chapter("6. And back",
-            "Nobody needs the machine any more. The executor takes back what they did, the last first, and what kubelet "
-            "made meanwhile, until the machine is what it was and waits for the next who wants it.")
+            "The number of wanted machines is set to zero. The executor undoes its steps, the last one first, and "
+            "removes what kubelet made meanwhile. Then the machine is as it was and waits for the next cluster.")
     scale(scene, 0, "waiting")
     scene.side.wait_for("the end of the Machine", lambda: not machine_phases(scene))
     for kind in ("machines", "nodes", "byohosts"):
         scene.kubectl("get", kind, "--output", "name")
     scene.on_node("systemctl", "is-active", "containerd", "kubelet", check=False)
     report = snapshot.lasting_diff(before, scene.host.node)
-    note("What is different on the machine, compared with the snapshot of chapter 3:", str(report))
+    note("Differences between the machine and the snapshot of chapter 3:", str(report))
     if report:
-        raise RuntimeError("the machine is not what it was: this is a defect of kubexmd")
+        raise RuntimeError("the machine is not as it was: this is a defect of kubexmd")
 
 
 def scale(scene: Scene, replicas: int, phase: str) -> None:
-    """Asks for so many machines and shows what the host says of itself until it is in a phase."""
-    shown = set(lines_of(scene.host.status()))
+    """Sets the number of wanted machines and shows the host's status until it is in a phase."""
+    shown = set(lines_of(scene))
     scene.kubectl("scale", "machinedeployment", example.DEPLOYMENT, f"--replicas={replicas}")
-    say(f"    $ {scene.host.node.name} curl --silent localhost:10240/v1/status   (asked again and again)")
+    say(f"    $ {scene.host.node.name} curl --silent localhost:10240/v1/status   (repeated)")
 
     def arrived() -> bool:
-        status = scene.host.status()
-        for line in lines_of(status):
+        lines = lines_of(scene)
+        for line in lines:
             if line not in shown:
                 answered(line)
-        shown.update(lines_of(status))
-        return status.get("phase") == phase
+        shown.update(lines)
+        return f"phase    {phase}" in lines
     scene.host.wait(f"phase {phase}", arrived)
 
 
-def lines_of(status: dict) -> list[str]:
-    """The phase and what has been done of the plan; dull steps only as a number, at its end."""
-    if not status:
+def lines_of(scene: Scene) -> list[str]:
+    """The phase and the finished steps of the plan; of dull steps only their number, when the plan ended."""
+    if not (status := scene.host.status()):
         return []
     plan = status["plan"] or {"state": "", "steps": []}
-    dull = [step for step in plan["steps"] if NOTE in step["text"]]
+    scene.dull |= {step["text"] for step in plan["steps"] if step["type"] in DULL}
+    dull = [step for step in plan["steps"] if any(text in step["text"] for text in scene.dull)]  # of an undo, too
     lines = [f"{step['state']:<8} {step['text']}" for step in plan["steps"]
              if step["state"] in ("done", "skipped") and step not in dull]
     if plan["state"] in ("done", "undone"):
-        lines.append(f"{plan['state']:<8} the plan, with {len(dull)} more steps about what kubelet makes by itself")
+        lines.append(f"{plan['state']:<8} the plan, with {len(dull)} more steps about what kubelet makes")
     return [*lines, f"phase    {status['phase']}"]
 
 

@@ -1,4 +1,4 @@
-"""The end of the demo: the node stays, and a person looks at it from another terminal and a browser."""
+"""The end of the demo: the node stays, for a look from another terminal and a browser."""
 
 import os
 import shlex
@@ -14,13 +14,13 @@ from testbed.management import example
 PAGE_SOCKET = "run/kubexm/kubexmd.sock"
 
 WHAT_NEXT = """
-Now look at it yourself. {node} stays a node until you press Ctrl-C here; then everything is gone.
+Now look at it yourself. {node} stays a node until you press Ctrl-C here; then the demo removes everything.
 
-  In your browser, what {node} says of itself, as it changes:
+  In your browser, the status of {node} as it changes:
       {url}
   (from another computer: ssh -L {port}:127.0.0.1:{port} THIS-ONE, and then the same address)
 
-  In another terminal, as root, a shell beside the cluster, where KUBECONFIG is set:
+  In another terminal, as root, a shell with KUBECONFIG set:
       {enter}
   There:
       kubectl get nodes --output wide
@@ -29,7 +29,7 @@ Now look at it yourself. {node} stays a node until you press Ctrl-C here; then e
       {node} kubexmctl plan
       {node} curl --silent localhost:10240/v1/status
       {node} journalctl --unit kubexmd --unit kubexm-executor
-  And back, with the page open:
+  The way back, with the page open:
       kubectl scale machinedeployment {deployment} --replicas=0
 """
 

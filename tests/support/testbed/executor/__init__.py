@@ -1,4 +1,4 @@
-"""The executor on a node, for tests that drive, kill and starve them.
+"""The executor on a node, for tests that drive, kill and starve it.
 
     executor = Executor(node, tree)
     executor.apply(plan.text("p1"))
@@ -24,13 +24,13 @@ allow:
   executables: [/usr/bin/true]
 """
 
-# The tests look at the host before the executor is started again, and start them when they have.
+# The tests look at the host before they start the executor again.
 SETTINGS = f"[Service]\nRestart=no\nEnvironmentFile=-{PLACE}/environment\n"
 
 
 class Executor:
     def __init__(self, node: Node, tree: Path, plan_seconds: float = PLAN_SECONDS) -> None:
-        """`plan_seconds`: how long somebody waits for the end of a plan; a fault may keep it from being heard of."""
+        """`plan_seconds`: how long to wait for the end of a plan; a fault may hide it."""
         self.node, self._plan_seconds = node, plan_seconds
         self.root = Path(f"/proc/{node.leader}/root")  # the node's files, without a process there
         node.install(tree)

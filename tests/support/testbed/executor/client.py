@@ -1,4 +1,4 @@
-"""A node with the executor as a package leaves them, and plans that go over the wire itself."""
+"""A node with the executor as a package leaves it, and plans that go over the wire itself."""
 
 import os
 from collections.abc import Sequence

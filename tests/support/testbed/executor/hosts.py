@@ -14,12 +14,12 @@ CHAINS = ("add table ip mangle; add chain ip mangle KUBE-MADE; add chain ip mang
 # Units of the host's owner; shy.service makes something when it starts, as kubelet does.
 UNITS = {
     "shy.service": f"[Service]\nType=oneshot\nRemainAfterExit=yes\n"
-                   f"ExecStart=/usr/bin/install -D /etc/hostname {plan.CLAIMED}/made/side effect\n"
+                   f"ExecStart=/usr/bin/install -D /etc/hostname {plan.CLAIMED}/made/file\n"
                    "ExecStart=/usr/bin/systemctl start kubepods-made.slice\n"
                    "ExecStart=/usr/bin/ip link add cni0 type bridge\n"
                    f"ExecStart=/usr/sbin/nft \"{CHAINS}\"\n",
     "loud.service": "[Service]\nExecStart=/usr/bin/sleep infinity\n",
-    "run-netns-doomed.mount": f"[Mount]\nWhat=doomed\nWhere={plan.DOOMED_MOUNT}\nType=tmpfs\n",
+    "run-netns-deleted.mount": f"[Mount]\nWhat=deleted\nWhere={plan.UNMOUNTED}\nType=tmpfs\n",
 }
 INSTALL = "[Install]\nWantedBy=multi-user.target\n"
 
@@ -29,11 +29,11 @@ def bare(executor: Executor) -> None:
     _install_units(executor)
     _put(executor.root, plan.UNWANTED, "an old one\n")
     _run(executor, "enable", "--now", "loud.service")
-    doom(executor)
+    remake_deleted(executor)
 
 
 def foreign(executor: Executor) -> None:
-    """Everything the plan touches is there already, with content, mode, owner and attributes of somebody else.
+    """Everything the plan touches is there already, with content, mode, owner and attributes of another owner.
 
     Attributes are of the user's kind: for the trusted kind the executor would need CAP_SYS_ADMIN.
     """
@@ -42,7 +42,7 @@ def foreign(executor: Executor) -> None:
         (executor.root / path[1:]).mkdir(parents=True, exist_ok=True)
     for path in [*plan.RENDERED, plan.CERTIFICATE, plan.UNWANTED, plan.LINK, f"{plan.CLAIMED}/theirs",
                  f"{plan.COMPONENT}/theirs/bin/crictl"]:
-        _put(executor.root, path, f"# somebody else's {path}")
+        _put(executor.root, path, f"# theirs: {path}")
     _put(executor.root, "/etc/systemd/system/kubelet.service", UNITS["loud.service"] + INSTALL)
     _put(executor.root, f"{plan.DROP_INS}/10-kubexm-proxy.conf", "[Service]\nEnvironment=THEIRS=1\n")
     (executor.root / plan.SECRET[1:]).symlink_to("somewhere else")
@@ -57,15 +57,15 @@ def foreign(executor: Executor) -> None:
     _run(executor, "enable", "--now", "kubelet.service")
     _run(executor, "start", "loud.service")
     _run(executor, "mask", "shy.service")
-    doom(executor)
+    remake_deleted(executor)
 
 
-def doom(executor: Executor) -> None:
+def remake_deleted(executor: Executor) -> None:
     """Makes again what a plan deletes for good, or unmounts."""
-    _put(executor.root, f"{plan.DOOMED_TREE}/deep/file", "gone with the tree\n")
-    (executor.root / plan.DOOMED_TREE[1:] / "link").unlink(missing_ok=True)
-    (executor.root / plan.DOOMED_TREE[1:] / "link").symlink_to("deep/file")
-    _run(executor, "start", "run-netns-doomed.mount")
+    _put(executor.root, f"{plan.DELETED_TREE}/deep/file", "gone with the tree\n")
+    (executor.root / plan.DELETED_TREE[1:] / "link").unlink(missing_ok=True)
+    (executor.root / plan.DELETED_TREE[1:] / "link").symlink_to("deep/file")
+    _run(executor, "start", "run-netns-deleted.mount")
 
 
 def _install_units(executor: Executor) -> None:

@@ -1,4 +1,4 @@
-"""Where the executor can be killed in a run of a plan, and rounds that kill them there.
+"""Where the executor can be killed in a run of a plan, and rounds that kill it there.
 
 A trace (daemon/base/crash_point.hpp) names every point that a run passes; a name without a dot is a step that
 begins, with its number: "sysctl-11". A round kills at one point of every step: the process that goes on after the first kill is killed in
@@ -20,7 +20,7 @@ class Point:
     begin: str  # the name of its step's beginning
 
     @property
-    def wish(self) -> str:
+    def passage(self) -> str:
         """KUBEXM_CRASH_AT."""
         return f"{self.begin}:1+{self.place}"
 
@@ -33,7 +33,7 @@ def prologue(trace: Sequence[str]) -> Sequence[str]:
     return trace[:next(number for number, name in enumerate(trace) if "." not in name)]
 
 
-def wishes(names: Sequence[str]) -> list[str]:
+def passages(names: Sequence[str]) -> list[str]:
     """KUBEXM_CRASH_AT for each of the points that a process passes first."""
     return [f"{name}:{names[:number + 1].count(name)}" for number, name in enumerate(names)]
 
@@ -77,7 +77,7 @@ class Course:
         self.survived += self.kills - before
 
     def finish(self, circumstances: str, last_before: str) -> None:
-        """Starts the executor again after a kill anywhere; a plan that they had not yet taken in is sent again."""
+        """Starts the executor again after a kill anywhere; a plan that it had not taken in yet is sent again."""
         self.kills += 1
         self.check_instant(circumstances)
         self.executor.start()
@@ -103,7 +103,7 @@ class Course:
         """In the step of that point. Where systemd is asked, how often depends on how far it is: so may the place."""
         trace = self.executor.place("trace")
         trace.write_text("")
-        ended = self.executor.restart(KUBEXM_CRASH_AT=point.wish, KUBEXM_CRASH_TRACE=f"{PLACE}/trace")
+        ended = self.executor.restart(KUBEXM_CRASH_AT=point.passage, KUBEXM_CRASH_TRACE=f"{PLACE}/trace")
         if begins:
             ended = self.send().returncode == 0
         if ended:
@@ -111,14 +111,14 @@ class Course:
         self.executor.wait_death(str(point))
         passed = trace.read_text().split()
         trace.unlink()
-        assert point.begin in passed, f"they should have died at {point}, and did after {passed[-5:]}"
+        assert point.begin in passed, f"the executor should have died at {point}, and died after {passed[-5:]}"
         self.kills += 1
         self.check_instant(f"after a kill at {point}")
 
     def _miss(self, point: Point) -> None:
         """The plan came to its end: in its last step the place may be one that was not passed this time."""
         last_step = next(name for name in reversed(self.trace) if "." not in name)
-        assert point.begin == last_step, f"they should have died at {point}, and came to the end"
+        assert point.begin == last_step, f"the executor should have died at {point}, and ended the plan"
         self.missed += 1
         self.executor.place("trace").unlink()
-        self.executor.restart()  # without the wish, which may be fulfilled in the next plan
+        self.executor.restart()  # without the crash point, which the next plan may pass

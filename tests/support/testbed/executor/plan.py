@@ -23,7 +23,7 @@ COMPONENT, IN_USE, VERSION = "/opt/kubexm/crictl", "/opt/kubexm/crictl/current",
 TRUSTED = f"{BINARY_DIGEST}  crictl/{VERSION}/bin/crictl\n"
 UNWANTED = "/etc/cni/net.d/10-old.conflist"
 # What undo cannot give back: it is made anew for every run of the plan.
-DOOMED_TREE, DOOMED_MOUNT = "/opt/kubexm/old", "/run/netns/doomed"
+DELETED_TREE, UNMOUNTED = "/opt/kubexm/old", "/run/netns/deleted"
 CLAIMED = "/var/lib/kube-proxy"
 SYSCTLS = {"net.ipv4.ip_forward": "1", "net.ipv4.tcp_keepalive_time": "600"}
 UNITS = ["kubelet.service", "containerd.service", "shy.service", "loud.service"]
@@ -65,7 +65,7 @@ def _contents() -> list[dict]:
         step("component-version", component="crictl", version=VERSION,
              files=[{"path": "bin/crictl", "digest": BINARY_DIGEST, "mode": "0755"}]),
         step("absent-path", path=UNWANTED),
-        step("deleted-tree", path=DOOMED_TREE),
+        step("deleted-tree", path=DELETED_TREE),
     ]
 
 

@@ -44,11 +44,11 @@ def _courses(executor: Executor) -> tuple[kills.Course, kills.Course]:
     forth = _traced(executor, lambda: executor.apply(plan.everything()))
     after = state.take(executor)
     back = _traced(executor, executor.undo)
-    end = {name: text for name, text in before.items() if not name.startswith(plan.DOOMED_TREE)}
+    end = {name: text for name, text in before.items() if not name.startswith(plan.DELETED_TREE)}
     made = (kills.Course(executor, lambda: executor.apply(plan.everything()), "done", before, after, forth),
             kills.Course(executor, executor.undo, "undone", after, end, back))
     made[1].check_end("an uninterrupted undo")
-    hosts.doom(executor)
+    hosts.remake_deleted(executor)
     return made
 
 

@@ -14,7 +14,7 @@ NOTHING = re.compile(r"(?!)")
 
 @contextmanager
 def attached(executor: Executor, calls: Sequence[str], *options: str) -> Iterator[subprocess.Popen]:
-    """Within it the executor runs under strace. If they die of it, wait for the end of strace before leaving."""
+    """Within it the executor runs under strace. If it dies of that, wait for the end of strace before leaving."""
     command = ["strace", "-f", "-p", str(executor.pid()), "-e", f"trace={','.join(calls)}", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
@@ -22,7 +22,7 @@ def attached(executor: Executor, calls: Sequence[str], *options: str) -> Iterato
         assert "attached" in line, f"{' '.join(command)} said {line!r}"
         yield process
     finally:
-        process.terminate()  # lets them go on
+        process.terminate()  # lets the executor go on
         process.communicate(timeout=30)
 
 

@@ -22,7 +22,7 @@ def require() -> Path:
     made = cache.root() / "guest-image" / _key()
     if not made.is_dir():
         raise LookupError(f"there is no guest image at {made}, and a sandbox cannot download one; "
-                          "make it first: python3 -m testbed prepare guest")
+                          "make it first: python3 -m testbed prepare everything")
     return made
 
 

@@ -3,8 +3,8 @@
     with Cluster("management") as cluster, management.start("kubexm", cluster) as side:
         cluster.apply(...)
 
-Profile `byoh` is the BYOH provider as released; profile `kubexm` has the CRDs of its Kubexm mode and a
-stand-in for that manager (testbed.standin).
+Profile `byoh` is the BYOH provider as released, with all of Cluster API; profile `kubexm` has the CRDs of its Kubexm mode and a
+stand-in for that manager (testbed.standin), with Cluster API's core, which is all it needs.
 """
 
 import contextlib
@@ -13,26 +13,18 @@ import time
 from collections.abc import Iterator
 
 from testbed.cluster import Cluster
-from testbed.management import byoh, cluster_api, home, kubexm, programs
+from testbed.management import byoh, cluster_api, home, kubexm
 from testbed.management.side import Management, stage
 
 PROFILES = {"byoh": byoh, "kubexm": kubexm}
 
 
-def prepare() -> None:
-    """Builds everything; for the time before a sandbox, which has no network."""
-    programs.byoh()
-    programs.cluster_api()
-    programs.byoh_source()
-    programs.cluster_api_source()
-
-
 @contextlib.contextmanager
-def start(profile: str, cluster: Cluster, pace: float = 1, patience: float = 1) -> Iterator[Management]:
+def start(profile: str, cluster: Cluster, pace: float = 1, timeout_factor: float = 1) -> Iterator[Management]:
     """Starts the managers of a profile and stops them at the end.
 
     `pace` is a factor on the waits of the stand-in: its real counterpart looks again every 10 s, which few tests
-    have the time for. `patience` is one on the minutes after which it releases a host by force, which few want.
+    have the time for. `timeout_factor` is one on the minutes after which it releases a host by force, which few want.
     """
     provider, started = PROFILES[profile], time.monotonic()
     directory = cluster.directory / "management"
@@ -40,7 +32,7 @@ def start(profile: str, cluster: Cluster, pace: float = 1, patience: float = 1) 
     with home.make(directory) as place:
         side = Management(profile, cluster, place, directory)
         try:
-            _bring_up(side, provider, pace, patience)
+            _bring_up(side, provider, pace, timeout_factor)
             print(f"  management {profile} on {cluster.name}: ready in {time.monotonic() - started:.1f} s",
                   file=sys.stderr, flush=True)
             yield side
@@ -48,13 +40,13 @@ def start(profile: str, cluster: Cluster, pace: float = 1, patience: float = 1) 
             side.stop()
 
 
-def _bring_up(side: Management, provider, pace: float, patience: float) -> None:
+def _bring_up(side: Management, provider, pace: float, timeout_factor: float) -> None:
     with stage("definitions served"):
-        side.apply_definitions(cluster_api.definitions() + provider.definitions())
+        side.apply_definitions(cluster_api.definitions(provider.CLUSTER_API) + provider.definitions())
     with stage("managers started"):
-        cluster_api.launch(side)
-        provider.launch(side, pace, patience)
+        cluster_api.launch(side, provider.CLUSTER_API)
+        provider.launch(side, pace, timeout_factor)
     with stage("Cluster API answers, webhooks work"):
-        cluster_api.wait(side)
+        cluster_api.wait(side, provider.CLUSTER_API)
     with stage("provider answers, webhooks work"):
         provider.wait(side)

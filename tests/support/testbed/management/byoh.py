@@ -7,6 +7,7 @@ from testbed.cluster import KubectlError
 from testbed.management import cluster_api, manifests, programs
 from testbed.management.side import START_SECONDS, Management
 
+CLUSTER_API = (*cluster_api.CORE, *cluster_api.KUBEADM)
 NAMESPACE = "byoh-system"
 PREFIX = "byoh-"
 WEBHOOK_PORT, HEALTH_PORT = 9443, 9531  # the first is the manager's own, it cannot be changed
@@ -22,7 +23,7 @@ def definitions() -> list[dict]:
     return manifests.labelled(manifests.load(sorted(folder.glob("*.yaml"))), manifests.CONTRACT)
 
 
-def launch(side: Management, _pace: float, _patience: float) -> None:
+def launch(side: Management, _pace: float, _timeout_factor: float) -> None:
     folder = programs.byoh_source() / "config/rbac"
     roles = manifests.load(folder / f"{name}.yaml" for name in ROLES)
     side.apply([namespace(), *manifests.prefixed(roles, PREFIX, NAMESPACE)])

@@ -1,4 +1,4 @@
-"""Cluster API: core, kubeadm bootstrap and kubeadm control plane, with their webhooks."""
+"""The managers of Cluster API that a profile has, with their webhooks."""
 
 import urllib.request
 from dataclasses import dataclass
@@ -35,16 +35,16 @@ class Provider:
         return self.first_port + 2
 
 
-PROVIDERS = (
-    Provider("core-manager", "config", "capi-", 9500),
+CORE = (Provider("core-manager", "config", "capi-", 9500),)
+KUBEADM = (
     Provider("kubeadm-bootstrap-manager", "bootstrap/kubeadm/config", "capi-kubeadm-bootstrap-", 9510),
     Provider("kubeadm-control-plane-manager", "controlplane/kubeadm/config", "capi-kubeadm-control-plane-", 9520),
 )
 
 
-def definitions() -> list[dict]:
-    """The CRDs of all three."""
-    folders = [programs.cluster_api_source() / provider.folder / "crd/bases" for provider in PROVIDERS]
+def definitions(providers: tuple[Provider, ...]) -> list[dict]:
+    """The CRDs of these."""
+    folders = [programs.cluster_api_source() / provider.folder / "crd/bases" for provider in providers]
     return manifests.labelled(manifests.load(path for folder in folders for path in _files(folder)), manifests.CONTRACT)
 
 
@@ -52,26 +52,27 @@ def _files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.yaml"))
 
 
-def launch(side: Management) -> None:
+def launch(side: Management, providers: tuple[Provider, ...]) -> None:
     """Starts the managers; their CRDs and those of the infrastructure provider are served already."""
-    for provider in PROVIDERS:
+    for provider in providers:
         side.start(provider.name, _command(side, provider))
 
 
 def _command(side: Management, provider: Provider) -> list[str]:
     address = side.home.address
-    return [str(programs.cluster_api() / provider.name),
+    folder = programs.cluster_api() if provider in CORE else programs.kubeadm_providers()
+    return [str(folder / provider.name),
             f"--webhook-port={provider.webhook_port}", f"--webhook-cert-dir={side.certificates}",
             f"--health-addr={address}:{provider.health_port}",
             f"--diagnostics-address={address}:{provider.diagnostics_port}", "--insecure-diagnostics"]
 
 
-def wait(side: Management) -> None:
+def wait(side: Management, providers: tuple[Provider, ...]) -> None:
     """Returns when all managers are ready and their webhooks are asked."""
-    for provider in PROVIDERS:
+    for provider in providers:
         url = f"http://{side.home.address}:{provider.health_port}/readyz"
         side.processes[provider.name].wait_until("a ready answer", lambda: says_ok(url), START_SECONDS)
-    for provider in PROVIDERS:
+    for provider in providers:
         configurations = manifests.load([programs.cluster_api_source() / provider.folder / "webhook/manifests.yaml"])
         side.apply_webhooks(configurations, provider.prefix, provider.webhook_port)
     side.wait_for("defaulting by Cluster API's webhook", lambda: _defaults(side))

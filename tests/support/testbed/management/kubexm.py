@@ -4,9 +4,10 @@ import ssl
 import sys
 import urllib.request
 
-from testbed.management import byoh, manifests, programs
+from testbed.management import byoh, cluster_api, manifests, programs
 from testbed.management.side import START_SECONDS, Management
 
+CLUSTER_API = cluster_api.CORE
 FOLDER = programs.MODULES / "kubexm"
 WEBHOOK_PORT = 9443
 
@@ -15,12 +16,12 @@ def definitions() -> list[dict]:
     return manifests.labelled(manifests.load(sorted((FOLDER / "crds").glob("*.yaml"))), manifests.CONTRACT)
 
 
-def launch(side: Management, pace: float, patience: float) -> None:
+def launch(side: Management, pace: float, timeout_factor: float) -> None:
     side.apply([byoh.namespace(), *manifests.load([FOLDER / "rbac.yaml"])])
     side.start("kubexm-stand-in", [sys.executable, "-m", "testbed.standin", "--kubeconfig", byoh.identity(side),
                                    "--listen", f"{side.home.address}:{WEBHOOK_PORT}",
                                    "--certificates", str(side.certificates),
-                                   "--pace", str(pace), "--patience", str(patience)],
+                                   "--pace", str(pace), "--timeout-factor", str(timeout_factor)],
                {"PYTHONPATH": str(programs.MODULES.parent)})
 
 

@@ -15,18 +15,26 @@ BYOH = "github.com/vmware-tanzu/cluster-api-provider-bringyourownhost"
 
 
 def cluster_api() -> Path:
-    """The directory with the three managers of Cluster API and clusterctl."""
+    """The directory with Cluster API's core manager: all that hosts of the Kubexm mode need of it."""
+    return _cluster_api(f"Cluster API {CLUSTER_API_VERSION}", {"core-manager": CLUSTER_API})
+
+
+def kubeadm_providers() -> Path:
+    """The directory with Cluster API's two managers for kubeadm, and clusterctl."""
+    return _cluster_api("Cluster API's kubeadm providers and clusterctl", {
+        "kubeadm-bootstrap-manager": f"{CLUSTER_API}/bootstrap/kubeadm",
+        "kubeadm-control-plane-manager": f"{CLUSTER_API}/controlplane/kubeadm",
+        "clusterctl": f"{CLUSTER_API}/cmd/clusterctl",
+    })
+
+
+def _cluster_api(title: str, programs: dict[str, str]) -> Path:
     version = f"{CLUSTER_API}/version"
     major, minor, _ = CLUSTER_API_VERSION.lstrip("v").split(".")
     # clusterctl compares its own version with that of the providers
     values = {"gitVersion": CLUSTER_API_VERSION, "gitMajor": major, "gitMinor": minor}
     ldflags = " ".join(f"-X {version}.{name}={value}" for name, value in values.items())
-    return gobuild.build(f"Cluster API {CLUSTER_API_VERSION}", MODULES / "cluster-api", {
-        "core-manager": CLUSTER_API,
-        "kubeadm-bootstrap-manager": f"{CLUSTER_API}/bootstrap/kubeadm",
-        "kubeadm-control-plane-manager": f"{CLUSTER_API}/controlplane/kubeadm",
-        "clusterctl": f"{CLUSTER_API}/cmd/clusterctl",
-    }, ldflags=ldflags)
+    return gobuild.build(title, MODULES / "cluster-api", programs, ldflags=ldflags)
 
 
 def byoh() -> Path:

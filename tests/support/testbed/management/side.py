@@ -23,16 +23,12 @@ class Management:
 
     profile     "byoh" or "kubexm"
     cluster     the cluster it manages from
-    clusterctl  path of clusterctl
-    agent       path of the BYOH provider's own host agent, for a node to run
     processes   name -> Process of each manager
     directory   logs and certificates
     """
 
     def __init__(self, profile: str, cluster: Cluster, home: Home, directory: Path):
         self.profile, self.cluster, self.home, self.directory = profile, cluster, home, directory
-        self.clusterctl = programs.cluster_api() / "clusterctl"
-        self.agent = programs.byoh() / "byoh-hostagent"
         self.processes: dict[str, Process] = {}
         self.certificates = directory / "certificates"
         certificates.make(self.certificates, home.address)
@@ -40,13 +36,11 @@ class Management:
 
     def describe(self, name: str, namespace: str = "default") -> str:
         """What `clusterctl describe cluster` says."""
-        return self.run_clusterctl("describe", "cluster", name, "--namespace", namespace, "--show-conditions", "all")
-
-    def run_clusterctl(self, *arguments: str) -> str:
+        arguments = ["describe", "cluster", name, "--namespace", namespace, "--show-conditions", "all"]
         # No configuration of the user, and no question to the internet about newer versions.
         own = {"HOME": str(self.directory), "XDG_CONFIG_HOME": str(self.directory / "config"),
                "CLUSTERCTL_DISABLE_VERSIONCHECK": "true"}
-        done = subprocess.run([self.clusterctl, *arguments], env={**self.cluster.environment(), **own},
+        done = subprocess.run([programs.kubeadm_providers() / "clusterctl", *arguments], env={**self.cluster.environment(), **own},
                               capture_output=True, text=True, timeout=START_SECONDS)
         if done.returncode != 0:
             raise AssertionError(f"`clusterctl {' '.join(arguments)}` ended with {done.returncode}: {done.stderr}")

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,21 +13,17 @@ from testbed.snapshot.model import Facts
 _TYPES = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink", stat.S_IFSOCK: "socket",
           stat.S_IFIFO: "pipe", stat.S_IFCHR: "character device", stat.S_IFBLK: "block device"}
 _BLOCK = 1 << 20
-_image_digests: dict[str, str] = {}  # by path in the cache: an image never changes
+_SETTLED_NS = 10**9  # after which a change must show in the time of the last change
+_known: dict[tuple, Facts] = {}  # by path and status: as long as a file's status is the same, so are its facts
 
 Skip = Callable[[str], bool]
 
 
-def walk(root: Path, image: Path, skip: Skip) -> dict[str, Facts]:
+def walk(root: Path, skip: Skip) -> dict[str, Facts]:
     """Facts of all files below root by their path in the node; `skip(path)` leaves a tree out."""
     statuses = dict(_entries(root, "", skip))
-    found = {path: _facts(f"{root}{path}", status) for path, status in statuses.items()}
-    regular = [path for path, status in statuses.items() if stat.S_ISREG(status.st_mode)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        digests = pool.map(lambda path: _content(root, image, path, statuses[path]), regular)
-        for path, digest in zip(regular, digests):
-            found[path]["content"] = digest
-    return found
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # most of the work is to read new files
+        return dict(zip(statuses, pool.map(lambda entry: _facts(root, *entry), statuses.items(), chunksize=256)))
 
 
 def _entries(root: Path, below: str, skip: Skip) -> Iterator[tuple[str, os.stat_result]]:
@@ -47,7 +44,17 @@ def _entries(root: Path, below: str, skip: Skip) -> Iterator[tuple[str, os.stat_
             yield from _entries(root, path, skip)
 
 
-def _facts(path: str, status: os.stat_result) -> Facts:
+def _facts(root: Path, path: str, status: os.stat_result) -> Facts:
+    key = (path, status.st_ino, status.st_ctime_ns, status.st_mode, status.st_size, status.st_nlink)
+    if key not in _known:
+        facts = _read_facts(f"{root}{path}", status)
+        if time.time_ns() - status.st_ctime_ns < _SETTLED_NS:
+            return facts
+        _known[key] = facts
+    return dict(_known[key])
+
+
+def _read_facts(path: str, status: os.stat_result) -> Facts:
     kind = stat.S_IFMT(status.st_mode)
     facts = {"type": _TYPES[kind], "mode": f"{stat.S_IMODE(status.st_mode):04o}",
              "owner": f"{status.st_uid}:{status.st_gid}"}
@@ -57,7 +64,8 @@ def _facts(path: str, status: os.stat_result) -> Facts:
             facts["hard links"] = str(status.st_nlink)
     if kind in (stat.S_IFCHR, stat.S_IFBLK):
         facts["device"] = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
-    return facts | _target(path, kind) | _xattrs(path)
+    facts |= _target(path, kind) | _xattrs(path)
+    return facts | {"content": _digest(path)} if kind == stat.S_IFREG else facts
 
 
 def _target(path: str, kind: int) -> Facts:
@@ -74,24 +82,6 @@ def _xattrs(path: str) -> Facts:
                 for name in os.listxattr(path, follow_symlinks=False)}
     except OSError:  # gone, or a file system without them
         return {}
-
-
-def _content(root: Path, image: Path, path: str, status: os.stat_result) -> str:
-    """Of a file that still is the image's, the digest is computed only once."""
-    if not _is_of_image(f"{image}{path}", status):
-        return _digest(f"{root}{path}")
-    if f"{image}{path}" not in _image_digests:
-        _image_digests[f"{image}{path}"] = _digest(f"{image}{path}")
-    return _image_digests[f"{image}{path}"]
-
-
-def _is_of_image(original: str, status: os.stat_result) -> bool:
-    """Whatever a node does to a file of the image makes a copy, and a copy has a younger ctime."""
-    try:
-        image = os.lstat(original)
-    except OSError:
-        return False
-    return (image.st_ino, image.st_ctime_ns, image.st_size) == (status.st_ino, status.st_ctime_ns, status.st_size)
 
 
 def _digest(path: str) -> str:

@@ -30,38 +30,43 @@ class Entry:
     pattern: str
     only: frozenset[str]  # attributes; empty: everything
 
-    @functools.cached_property
-    def _regex(self) -> re.Pattern[str]:
+    @property
+    def regex(self) -> str:
         parts = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-        return re.compile("".join(parts.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*|\?)", self.pattern)))
+        return "".join(parts.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*|\?)", self.pattern))
 
-    def matches(self, kind: str, name: str) -> bool:
-        return kind == self.kind and self._regex.fullmatch(name) is not None
+
+def _any_of(entries: list[Entry]) -> re.Pattern[str]:
+    """One expression for all: there are thousands of names to match."""
+    return re.compile("|".join(f"(?:{entry.regex})" for entry in entries) or r"(?!)")
 
 
 class Ignored:
     def __init__(self, entries: list[Entry]) -> None:
-        self._whole = [entry for entry in entries if not entry.only]
+        whole = [entry for entry in entries if not entry.only]
         self._partly = [entry for entry in entries if entry.only]
-        self._trees = [entry for entry in self._whole if entry.pattern.endswith("/**")]
+        self._whole = {kind: _any_of([entry for entry in whole if entry.kind == kind]) for kind in KINDS}
+        self._trees = _any_of([entry for entry in whole if entry.kind == "file" and entry.pattern.endswith("/**")])
 
     def is_tree(self, path: str) -> bool:
         """Whether neither this file nor any below it is of interest."""
-        return any(entry.matches("file", path) for entry in self._trees)
+        return self._trees.fullmatch(path) is not None
 
     def apply(self, taken: Snapshot) -> None:
         for kind in KINDS:
             named = taken.of(kind)
-            for name in [name for name in named if any(entry.matches(kind, name) for entry in self._whole)]:
+            for name in [name for name in named if self._whole[kind].fullmatch(name)]:
                 del named[name]
-            for name, facts in named.items():
-                self._drop_attributes(kind, name, facts)
-
-    def _drop_attributes(self, kind: str, name: str, facts: Facts) -> None:
         for entry in self._partly:
-            if entry.matches(kind, name):
-                for attribute in entry.only & facts.keys():
-                    del facts[attribute]
+            regex = re.compile(entry.regex)
+            for name, facts in taken.of(entry.kind).items():
+                if regex.fullmatch(name):
+                    _drop_attributes(facts, entry.only)
+
+
+def _drop_attributes(facts: Facts, names: frozenset[str]) -> None:
+    for name in names & facts.keys():
+        del facts[name]
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from testbed.snapshot.model import Snapshot
 _COLLECT = (Path(__file__).parent / "collect.sh").read_text()
 
 
-def take(name: str, leader: int, image: Path, run_script: Callable[[str], str]) -> Snapshot:
+def take(name: str, leader: int, run_script: Callable[[str], str]) -> Snapshot:
     """`run_script(text)` runs a shell script in the node and returns what it printed."""
     started = time.monotonic()
     ignored = ignore.load()
@@ -21,7 +21,7 @@ def take(name: str, leader: int, image: Path, run_script: Callable[[str], str]) 
     root = Path(f"/proc/{leader}/root")
     with ThreadPoolExecutor(1) as beside:
         printed = beside.submit(run_script, _COLLECT)
-        taken.add("file", files.walk(root, image, ignored.is_tree))
+        taken.add("file", files.walk(root, ignored.is_tree))
         _add_what_tools_print(taken, _sections(printed.result()))
     _add_what_is_seen_from_outside(taken, root, leader)
     taken.add("process", system.lasting(at_first, system.processes(name)))

@@ -28,11 +28,11 @@ log = logging.getLogger("manager")
 
 
 class Manager:
-    def __init__(self, client: Client, pace: float, patience: float):
+    def __init__(self, client: Client, pace: float, timeout_factor: float):
         self._client, self._pace, self._queue = client, pace, Queue()
         self._failures: dict[tuple[str, str, str], int] = {}
         self._controllers = {
-            "byomachines": ByoMachines(client), "byohosts": ByoHosts(client, patience),
+            "byomachines": ByoMachines(client), "byohosts": ByoHosts(client, timeout_factor),
             "byoclusters": ByoClusters(client), "k8sinstallerconfigs": Installers(client),
             "bootstrapkubeconfigs": BootstrapKubeconfigs(client),
         }
@@ -82,12 +82,12 @@ def main() -> None:
     parser.add_argument("--listen", required=True, help="ADDRESS:PORT of the admission webhook")
     parser.add_argument("--certificates", type=Path, required=True, help="directory with tls.crt and tls.key")
     parser.add_argument("--pace", type=float, default=1, help="factor on every wait; 1 is the real manager's pace")
-    parser.add_argument("--patience", type=float, default=1, help="factor on the time that a host has to clean up")
+    parser.add_argument("--timeout-factor", type=float, default=1, help="factor on the time that a host has to clean up")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     address, port = arguments.listen.rsplit(":", 1)
     webhook.serve(address, int(port), arguments.certificates)
-    Manager(Client(arguments.kubeconfig.read_text()), arguments.pace, arguments.patience).run()
+    Manager(Client(arguments.kubeconfig.read_text()), arguments.pace, arguments.timeout_factor).run()
 
 
 if __name__ == "__main__":

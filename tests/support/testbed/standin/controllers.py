@@ -14,10 +14,10 @@ log = logging.getLogger("controllers")
 
 
 class ByoHosts:
-    """Releases hosts by force when their agents do not. `patience` is a factor on the time they have."""
+    """Releases hosts by force when their agents do not. `timeout_factor` is a factor on the time they have."""
 
-    def __init__(self, client: Client, patience: float):
-        self._client, self._patience = client, patience
+    def __init__(self, client: Client, timeout_factor: float):
+        self._client, self._timeout_factor = client, timeout_factor
 
     def reconcile(self, namespace: str, name: str) -> float | None:
         host = self._client.get("byohosts", namespace, name)
@@ -29,7 +29,7 @@ class ByoHosts:
             after = hosts.annotated(host, names.ANNOTATION_CLEANUP_STARTED, now.strftime("%Y-%m-%dT%H:%M:%SZ"))
             writes.publish(self._client, "byohosts", host, after)
             return AGAIN_SECONDS
-        if now - started < cleanup.timeout(host, os.environ.get("BYOH_HOST_CLEANUP_TIMEOUT", "")) * self._patience:
+        if now - started < cleanup.timeout(host, os.environ.get("BYOH_HOST_CLEANUP_TIMEOUT", "")) * self._timeout_factor:
             return AGAIN_SECONDS
         self._force(host, now)
         return None

@@ -1,0 +1,46 @@
+// Prints the words of the model as JSON, for tests that compare documents with them:
+// {"steps": {TYPE: [PARAMETER...]}, "documents": {TYPE: [PARAMETER...]}, "phases": [...]}.
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+
+#include "daemon/model/snapshot.hpp"
+#include "daemon/model/step.hpp"
+
+using nlohmann::json;
+
+namespace {
+
+template <typename Struct>
+json parameters_of() {
+    Struct example;
+    json names = json::array();
+    Struct::fields(example, [&names](const char* name, const auto&...) { names.push_back(name); });
+    return names;
+}
+
+template <typename... Structs>
+json structs_of(const std::variant<Structs...>* /*type*/) {
+    json found = json::object();
+    ((found[std::string(Structs::kType)] = parameters_of<Structs>()), ...);
+    return found;
+}
+
+json phases() {
+    json names = json::array();
+    for (const auto& [phase, name] : kubexm::Names<kubexm::model::Phase>::kAll) {
+        names.push_back(std::string(name));
+    }
+    return names;
+}
+
+}  // namespace
+
+int main() {
+    const json words{{"steps", structs_of(static_cast<kubexm::model::Step*>(nullptr))},
+                     {"documents", structs_of(static_cast<kubexm::model::Document*>(nullptr))},
+                     {"phases", phases()}};
+    std::puts(words.dump().c_str());
+}
