@@ -13,16 +13,16 @@ NOTHING = re.compile(r"(?!)")
 
 
 @contextmanager
-def attached(executor: Executor, calls: Sequence[str], *options: str) -> Iterator[subprocess.Popen]:
-    """Within it the executor runs under strace. If it dies of that, wait for the end of strace before leaving."""
-    command = ["strace", "-f", "-p", str(executor.pid()), "-e", f"trace={','.join(calls)}", *options]
+def attached(pid: int, calls: Sequence[str], *options: str) -> Iterator[subprocess.Popen]:
+    """Within it the process runs under strace. If it dies of that, wait for the end of strace before leaving."""
+    command = ["strace", "-f", "-p", str(pid), "-e", f"trace={','.join(calls)}", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         line = process.stderr.readline()
         assert "attached" in line, f"{' '.join(command)} said {line!r}"
         yield process
     finally:
-        process.terminate()  # lets the executor go on
+        process.terminate()  # lets it go on
         process.communicate(timeout=30)
 
 
@@ -32,7 +32,7 @@ def counted(executor: Executor, calls: Sequence[str], send: Callable[[], object]
 
     strace counts each thread for itself: where two make the same call, its first is that of either.
     """
-    with attached(executor, calls, "-y", "-o", str(file)):
+    with attached(executor.pid(), calls, "-y", "-o", str(file)):
         send()
     seen, found = Counter(), set()
     for thread, call, rest in re.findall(r"^(\d+) +(\w+)\((.*)", file.read_text(), re.MULTILINE):
@@ -45,5 +45,13 @@ def counted(executor: Executor, calls: Sequence[str], send: Callable[[], object]
 @contextmanager
 def injected(executor: Executor, call: str, what: str) -> Iterator[subprocess.Popen]:
     """injected(executor, "renameat", "signal=SIGKILL:when=3")"""
-    with attached(executor, [call], "-o", "/dev/null", "-e", f"inject={call}:{what}") as process:
+    with attached(executor.pid(), [call], "-o", "/dev/null", "-e", f"inject={call}:{what}") as process:
         yield process
+
+
+@contextmanager
+def slowed(pid: int, seconds: float) -> Iterator[None]:
+    """Within it every write to the disk takes so much longer, and with it every step of a plan."""
+    with attached(pid, ["fsync", "fdatasync"], "-o", "/dev/null",
+                  "-e", f"inject=fsync,fdatasync:delay_enter={int(seconds * 1e6)}"):
+        yield
