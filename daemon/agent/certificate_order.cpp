@@ -60,7 +60,7 @@ void CertificateOrder::post() {
 
 void CertificateOrder::refuse(const kube::Failure& failure) {
     Error error = failure.error;
-    if (failure.status == kUnauthorized) error.what += ". " + spec_.hint;
+    if (failure.status == kube::HttpStatus::unauthorized) error.what += ". " + spec_.hint;
     finish(std::unexpected(std::move(error)));
 }
 

@@ -17,8 +17,6 @@
 
 namespace kubexm::agent {
 
-inline constexpr int kUnauthorized = 401;  // HTTP status
-
 /// A certificate with its private key.
 struct Credential {
     std::string certificate;  // PEM, the leaf first

@@ -13,7 +13,7 @@ Result<std::optional<kube::ClusterCredentials>> load_credentials(const Credentia
                                                                  std::chrono::sys_seconds now) {
     const std::optional<Secret> text = TRY(store.read(name));
     if (!text) return std::nullopt;
-    kube::ClusterCredentials credentials = TRY(kube::access_from_kubeconfig(text->reveal()));
+    kube::ClusterCredentials credentials = TRY(kube::credentials_from_kubeconfig(text->reveal()));
     auto certificate = pki::read_certificate(credentials.certificate);
     if (!certificate) return during(name, certificate.error());
     if (certificate->not_after <= now) {

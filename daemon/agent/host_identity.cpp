@@ -88,7 +88,7 @@ Result<kube::ClusterCredentials> HostIdentity::read_bootstrap() const {
                     "no bootstrap kubeconfig: put it into /etc/kubexm/bootstrap-kubeconfig "
                     "(mode 0600, owner root) and restart kubexmd");
     }
-    auto bootstrap = kube::access_from_kubeconfig(text.reveal());
+    auto bootstrap = kube::credentials_from_kubeconfig(text.reveal());
     if (!bootstrap) return during("bootstrap kubeconfig", bootstrap.error());
     return bootstrap;
 }

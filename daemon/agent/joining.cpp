@@ -94,19 +94,19 @@ void Joining::on_secret(kube::Answer<nlohmann::json> secret) {
     if (!material) {
         return finish(during(fmt::format("secret {}", secret_.name), material.error()));
     }
-    auto ca = pki::read_bundle(material->access.ca);
+    auto ca = pki::read_bundle(material->credentials.ca);
     if (!ca) return finish(during(fmt::format("CA in secret {}", secret_.name), ca.error()));
-    material->access.ca = *std::move(ca);
+    material->credentials.ca = *std::move(ca);
     for (const std::string& note : material->notes) log::notice(note);
     settings_ = std::move(material->kubelet);
     context_.status.change([&](model::Snapshot& now) {
-        if (now.assignment) now.assignment->server = material->access.server;
+        if (now.assignment) now.assignment->server = material->credentials.server;
     });
     credential_ = std::make_unique<NodeCredential>(
         context_, owner_, [this](const Result<kube::ClusterCredentials>& credentials) {
             on_credential(credentials);
         });
-    credential_->start(std::move(material->access));
+    credential_->start(std::move(material->credentials));
 }
 
 void Joining::on_credential(const Result<kube::ClusterCredentials>& credentials) {

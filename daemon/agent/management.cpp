@@ -65,7 +65,7 @@ void Management::on_object(const nlohmann::json& object) {
 
 void Management::on_failure(const kube::Failure& failure) {
     report(failure.error);
-    if (failure.status != kUnauthorized) return;
+    if (failure.status != kube::HttpStatus::unauthorized) return;
     // Posted: a renewal destroys the object whose callback this is.
     context_.loop.post([this] { identity_.renew(); });
 }

@@ -86,7 +86,7 @@ void NodeCredential::test(kube::ClusterCredentials credentials) {
 }
 
 void NodeCredential::on_tested(const kube::Answer<nlohmann::json>& node) {
-    if (!node && node.error().status == kUnauthorized && is_stored_) {
+    if (!node && node.error().status == kube::HttpStatus::unauthorized && is_stored_) {
         log::warning("stored node certificate was refused: " + node.error().error.what);
         return order();
     }

@@ -36,8 +36,8 @@ struct Applying {
                         std::vector<std::string_view> known) const;
 };
 
-void read(const yaml::Value& value, std::string& to, const std::string& key, const Applying& applying,
-          const Rule& rule);
+void read(const yaml::Value& value, std::string& to, const std::string& key,
+          const Applying& applying, const Rule& rule);
 void read(const yaml::Value& value, std::vector<std::string>& to, const std::string& key,
           const Applying& applying, const Rule& rule);
 /// The permitted keys are those in `to`.
@@ -73,7 +73,8 @@ struct MemberReader {
 };
 
 template <Settings T>
-void read_members(const yaml::Map& map, T& to, const std::string& prefix, const Applying& applying) {
+void read_members(const yaml::Map& map, T& to, const std::string& prefix,
+                  const Applying& applying) {
     std::vector<std::string_view> known;
     T::fields(to, MemberReader{map, prefix, applying, known});
     for (const yaml::Member& member : map) {

@@ -41,7 +41,7 @@ Result<ClusterCredentials> credentials_of(const json& secret) {
                     "certificate");
     }
     const Secret kubeconfig(std::move(text));
-    auto credentials = access_from_kubeconfig(kubeconfig.reveal());
+    auto credentials = credentials_from_kubeconfig(kubeconfig.reveal());
     if (!credentials) return during("data.bootstrap-kubeconfig", credentials.error());
     return credentials;
 }
@@ -52,7 +52,7 @@ Result<BootstrapMaterial> read_material(const json& secret, const std::string& m
     auto ca = TRY(data_at(secret, "ca.crt"));
     credentials.ca = TRY(ca_for(credentials, std::move(ca), management_server, management_ca));
     const auto config = TRY(data_at(secret, "kubelet-config.yaml"));
-    BootstrapMaterial material{.access = std::move(credentials), .kubelet = {}, .notes = {}};
+    BootstrapMaterial material{.credentials = std::move(credentials), .kubelet = {}, .notes = {}};
     auto settings = settings_from_kubelet_config(config, material.notes);
     if (!settings) return during("data.kubelet-config.yaml", settings.error());
     material.kubelet = *std::move(settings);

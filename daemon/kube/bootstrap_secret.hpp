@@ -12,7 +12,7 @@ namespace kubexm::kube {
 
 /// The content of the bootstrap secret of an assignment.
 struct BootstrapMaterial {
-    ClusterCredentials access;  // with the bootstrap credentials; `access.ca` may be empty
+    ClusterCredentials credentials;  // of the bootstrap user; `ca` may be empty
     model::KubeletSettings kubelet;
     std::vector<std::string> notes;  // settings that are ignored
 };

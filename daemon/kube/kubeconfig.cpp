@@ -124,7 +124,7 @@ Result<> read_user(const json& user, ClusterCredentials& credentials) {
 
 }  // namespace
 
-Result<ClusterCredentials> access_from_kubeconfig(std::string_view yaml) {
+Result<ClusterCredentials> credentials_from_kubeconfig(std::string_view yaml) {
     const auto root = json_from_yaml(yaml);
     if (!root) return during("kubeconfig", root.error());
     if (!root->is_object()) return refused("document", "expected a mapping");

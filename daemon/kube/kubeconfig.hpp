@@ -22,9 +22,9 @@ struct ClusterCredentials {
 /// embedded data: a file reference, exec, auth-provider, user name and password,
 /// insecure-skip-tls-verify and proxy-url are refused by name. Size, depth and values are bounded;
 /// the message never quotes a value. A missing CA is no error: the caller may have one.
-Result<ClusterCredentials> access_from_kubeconfig(std::string_view yaml);
+Result<ClusterCredentials> credentials_from_kubeconfig(std::string_view yaml);
 
-/// A kubeconfig with the client certificate, for access_from_kubeconfig() and kubectl.
+/// A kubeconfig with the client certificate, for credentials_from_kubeconfig() and kubectl.
 Secret kubeconfig_of(const ClusterCredentials& credentials);
 
 }  // namespace kubexm::kube

@@ -23,7 +23,7 @@ bool is_usable(const kubexm::kube::ClusterCredentials& access) {
 // The result is usable credentials, or a reason on one line.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    const auto access = kubexm::kube::access_from_kubeconfig(text);
+    const auto access = kubexm::kube::credentials_from_kubeconfig(text);
     if (access && !is_usable(*access)) __builtin_trap();
     if (access) return 0;
     const std::string& why = access.error().what;

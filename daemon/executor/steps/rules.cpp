@@ -14,10 +14,7 @@ namespace kubexm::executor {
 
 namespace {
 
-constexpr std::size_t kMaxPath = 1024;
 constexpr std::size_t kMaxShown = 128;  // of a refused path
-
-bool is_path_part(std::string_view part) { return !part.empty() && part != "." && part != ".."; }
 
 bool is_below(const std::string& path, const std::string& allowed) {
     return path == allowed || path.starts_with(allowed + "/");
@@ -31,14 +28,10 @@ bool sysctl_matches(const std::string& key, const std::string& entry) {
 }  // namespace
 
 Result<> check_path(const std::string& path) {
-    if (path.starts_with('/') && path.size() <= kMaxPath && is_printable(path) &&
-        every_part(std::string_view(path).substr(1), '/', is_path_part)) {
-        return {};
-    }
+    if (is_absolute_path(path)) return {};
     return fail(Code::invalid,
-                fmt::format("path {}: expected an absolute path of at most {} printable bytes "
-                            "without //, ., .. and a / at its end",
-                            printable(path.substr(0, kMaxShown)), kMaxPath));
+                fmt::format("path {}: expected {}", printable(path.substr(0, kMaxShown)),
+                            kAbsolutePath.words));
 }
 
 Result<> path_permitted(const model::AllowList& allow, std::string_view type,
@@ -85,7 +78,5 @@ Result<> sysctl_permitted(const model::AllowList& allow, const std::string& key,
     }
     return fail(Code::denied, fmt::format("{} is not in allow.sysctls", key));
 }
-
-bool is_printable(const std::string& text) { return printable(text) == text; }
 
 }  // namespace kubexm::executor

@@ -17,7 +17,6 @@ namespace kubexm::executor {
 inline constexpr std::uint32_t kMaxFileMode = 0644;
 inline constexpr std::uint32_t kMaxDirectoryMode = 0755;
 
-/// Absolute, normal and printable.
 Result<> check_path(const std::string& path);
 /// Below a directory that is listed for this step type, or a listed file itself.
 Result<> path_permitted(const model::AllowList& allow, std::string_view type,
@@ -30,7 +29,5 @@ Result<> listed(const std::vector<std::string>& list, const std::string& name,
                 std::string_view key);
 Result<> sysctl_permitted(const model::AllowList& allow, const std::string& key,
                           const std::string& value);
-/// One line of characters that a terminal shows as they are.
-bool is_printable(const std::string& text);
 
 }  // namespace kubexm::executor

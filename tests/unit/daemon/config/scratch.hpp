@@ -1,34 +1,22 @@
 #pragma once
 
-#include <gtest/gtest.h>
-#include <stdlib.h>
-
 #include <filesystem>
-#include <fstream>
-#include <stdexcept>
 #include <string>
+
+#include "tests/unit/temp_directory.hpp"
 
 namespace kubexm::config {
 
 /// A temporary directory for the files of a test.
 class Scratch {
 public:
-    Scratch() {
-        std::string pattern = testing::TempDir() + "kubexm-config-XXXXXX";
-        if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no scratch directory");
-        top_ = pattern;
-    }
-    ~Scratch() { std::filesystem::remove_all(top_); }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-
-    std::string path(const std::string& name) const { return top_ / name; }
+    std::string path(const std::string& name) const { return temp_ / name; }
 
     /// Writes a file, 0644, with its directories; returns its path.
     std::string write(const std::string& name, const std::string& text) const {
-        const std::filesystem::path file = top_ / name;
+        const std::filesystem::path file = path(name);
         std::filesystem::create_directories(file.parent_path());
-        std::ofstream(file) << text;
+        temp_.write(name, text);
         using std::filesystem::perms;
         std::filesystem::permissions(
             file, perms::owner_read | perms::owner_write | perms::group_read | perms::others_read);
@@ -36,7 +24,7 @@ public:
     }
 
 private:
-    std::filesystem::path top_;
+    TempDirectory temp_;
 };
 
 }  // namespace kubexm::config

@@ -39,9 +39,10 @@ Result<BootstrapMaterial> read(const std::map<std::string, std::string>& data) {
 TEST(BootstrapSecret, PrefersItsOwnCaThenTheKubeconfigsThenTheManagements) {
     const std::string with = kubeconfig_of("https://10.0.0.9:6443", "kubeconfig's CA");
     const std::string without = kubeconfig_of(kManagement, "");
-    EXPECT_EQ(read({{"bootstrap-kubeconfig", with}, {"ca.crt", "own CA"}})->access.ca, "own CA");
-    EXPECT_EQ(read({{"bootstrap-kubeconfig", with}})->access.ca, "kubeconfig's CA");
-    EXPECT_EQ(read({{"bootstrap-kubeconfig", without}})->access.ca, "management's CA");
+    EXPECT_EQ(read({{"bootstrap-kubeconfig", with}, {"ca.crt", "own CA"}})->credentials.ca,
+              "own CA");
+    EXPECT_EQ(read({{"bootstrap-kubeconfig", with}})->credentials.ca, "kubeconfig's CA");
+    EXPECT_EQ(read({{"bootstrap-kubeconfig", without}})->credentials.ca, "management's CA");
 }
 
 TEST(BootstrapSecret, NeedsACa) {

@@ -2,24 +2,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <string>
 
 #include "tests/unit/daemon/kube/api_fixture.hpp"
+#include "tests/unit/thread_status.hpp"
 
 namespace kubexm::kube {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// A line of /proc/self/task/<thread>/status: "State" is "S (sleeping)".
-std::string status_of(pid_t thread, const std::string& name) {
-    std::ifstream file(fmt::format("/proc/self/task/{}/status", thread));
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
-    }
-    return "";
-}
 
 class ApiAtRest : public ApiTest {
 protected:
@@ -27,13 +18,13 @@ protected:
         ApiTest::SetUp();
         on_loop([this] { thread_id_ = ::gettid(); });
     }
-    long wakeups() const { return std::stol(status_of(thread_id_, "voluntary_ctxt_switches")); }
+    long wakeups() const { return sleeps_of(thread_id_); }
     /// Waits until the loop is idle.
     void settle() const {
         const auto deadline = std::chrono::steady_clock::now() + kDeadlineOfTests;
         for (long before = -1; std::chrono::steady_clock::now() < deadline;) {
             const long now = wakeups();
-            if (now == before && status_of(thread_id_, "State").starts_with("S")) return;
+            if (now == before && thread_status(thread_id_, "State").starts_with("S")) return;
             before = now;
             std::this_thread::sleep_for(300ms);  // curl tries another address after 200 ms
         }

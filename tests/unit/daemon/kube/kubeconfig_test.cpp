@@ -45,14 +45,14 @@ const std::string kServer = "server: 'https://10.0.0.1:6443'";
 const std::string kUser = "token: abcdef.0123456789abcdef";
 
 std::string finding(const std::string& text) {
-    const auto access = access_from_kubeconfig(text);
+    const auto access = credentials_from_kubeconfig(text);
     if (access) return "";
     EXPECT_EQ(access.error().code, Code::invalid);
     return access.error().what;
 }
 
 TEST(Kubeconfig, ReadsTheCurrentContext) {
-    const auto access = access_from_kubeconfig(kubeconfig(
+    const auto access = credentials_from_kubeconfig(kubeconfig(
         kServer + ", tls-server-name: kubernetes, certificate-authority-data: " + kCa, kUser));
     ASSERT_TRUE(access) << access.error().what;
     EXPECT_EQ(access->server, "https://10.0.0.1:6443");
@@ -63,7 +63,7 @@ TEST(Kubeconfig, ReadsTheCurrentContext) {
 }
 
 TEST(Kubeconfig, ReadsACertificateAndItsKey) {
-    const auto access = access_from_kubeconfig(
+    const auto access = credentials_from_kubeconfig(
         kubeconfig(kServer, "client-certificate-data: " + base64("certificate") +
                                 ", client-key-data: " + base64("key")));
     ASSERT_TRUE(access) << access.error().what;
@@ -73,7 +73,7 @@ TEST(Kubeconfig, ReadsACertificateAndItsKey) {
 }
 
 TEST(Kubeconfig, MayBeJson) {
-    const auto access = access_from_kubeconfig(
+    const auto access = credentials_from_kubeconfig(
         R"({"current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],)"
         R"("clusters":[{"name":"k","cluster":{"server":"h:1","insecure-skip-tls-verify":false}}],)"
         R"("users":[{"name":"u","user":{"token":"t"}}]})");
@@ -83,7 +83,8 @@ TEST(Kubeconfig, MayBeJson) {
 
 TEST(Kubeconfig, ReadsServersAsClientGoDoes) {
     const auto server = [](const std::string& text) {
-        const auto access = access_from_kubeconfig(kubeconfig("server: '" + text + "'", kUser));
+        const auto access =
+            credentials_from_kubeconfig(kubeconfig("server: '" + text + "'", kUser));
         return access ? access->server : access.error().what;
     };
     EXPECT_EQ(server("10.0.0.1:6443"), "https://10.0.0.1:6443");

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <functional>
 #include <future>
 #include <string>
@@ -14,23 +13,12 @@
 
 #include "daemon/loop/loop.hpp"
 #include "tests/unit/daemon/loop/running_loop.hpp"
+#include "tests/unit/thread_status.hpp"
 
 namespace kubexm {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// A field of /proc/self/task/THREAD/status, such as State: "S (sleeping)".
-std::string status_of(pid_t thread, const std::string& name) {
-    std::ifstream file(fmt::format("/proc/self/task/{}/status", thread));
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
-    }
-    return "";
-}
-
-/// Voluntary context switches: one more after each wake-up.
-long sleeps_of(pid_t thread) { return std::stol(status_of(thread, "voluntary_ctxt_switches")); }
 
 /// A loop on its own thread, with a signal, a distant timer and a cancelled timer.
 class Idle : public testing::Test {
@@ -68,7 +56,7 @@ protected:
         long before = -1;
         EXPECT_TRUE(wait_until([&] {
             const long last = std::exchange(before, sleeps_of(id_));
-            return last == before && status_of(id_, "State").starts_with("S");
+            return last == before && thread_status(id_, "State").starts_with("S");
         }));
     }
 

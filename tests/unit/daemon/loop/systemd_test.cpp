@@ -15,6 +15,7 @@
 #include "daemon/base/unix_address.hpp"
 #include "daemon/loop/loop.hpp"
 #include "tests/unit/daemon/loop/running_loop.hpp"
+#include "tests/unit/temp_directory.hpp"
 
 namespace kubexm {
 namespace {
@@ -26,10 +27,7 @@ using testing::IsEmpty;
 class Systemd : public testing::Test {
 protected:
     void SetUp() override {
-        std::string pattern = testing::TempDir() + "kubexm-loop-XXXXXX";
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        directory_ = pattern;
-        const std::string path = directory_ + "/notify";
+        const std::string path = directory_ / "notify";
         sockaddr_un address = must(unix_address(path));
         socket_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         ASSERT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
@@ -38,7 +36,6 @@ protected:
     void TearDown() override {
         // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread
         for (const std::string& name : names_) ::unsetenv(name.c_str());
-        std::filesystem::remove_all(directory_);
     }
 
     void set(const std::string& name, const std::string& value) {
@@ -61,7 +58,7 @@ protected:
     }
 
 private:
-    std::string directory_;
+    TempDirectory directory_;
     Fd socket_;
     std::vector<std::string> names_;
 };

@@ -1,38 +1,31 @@
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include "tests/unit/temp_directory.hpp"
 
 namespace kubexm::executor {
 
 /// A temporary directory.
 class Scratch {
 public:
-    Scratch() {
-        path_ = (std::filesystem::temp_directory_path() / "kubexm-journal-XXXXXX").string();
-        if (::mkdtemp(path_.data()) == nullptr) std::abort();
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() { std::filesystem::remove_all(path_); }
-
-    const std::string& path() const { return path_; }
-    std::string file(const std::string& name) const { return path_ + "/" + name; }
+    const std::string& path() const { return temp_.path(); }
+    std::string file(const std::string& name) const { return temp_ / name; }
     bool has(const std::string& name) const { return std::filesystem::exists(file(name)); }
 
     /// Replaces the content with that of the other directory.
     void become(const Scratch& other) const {
-        for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+        for (const auto& entry : std::filesystem::directory_iterator(path())) {
             std::filesystem::remove_all(entry);
         }
-        std::filesystem::copy(other.path_, path_, std::filesystem::copy_options::recursive);
+        std::filesystem::copy(other.path(), path(), std::filesystem::copy_options::recursive);
     }
 
 private:
-    std::string path_;
+    TempDirectory temp_;
 };
 
 inline std::string bytes_of(const std::string& path) {

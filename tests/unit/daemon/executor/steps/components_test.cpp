@@ -9,6 +9,7 @@
 
 #include "daemon/base/digest.hpp"
 #include "daemon/executor/steps/steps.hpp"
+#include "tests/unit/temp_directory.hpp"
 
 namespace kubexm::executor {
 namespace {
@@ -19,8 +20,6 @@ using model::ComponentVersion;
 /// A host with an empty /opt/kubexm, and a vault with the content of two versions.
 class Components : public testing::Test {
 protected:
-    ~Components() override { fs::remove_all(top_); }
-
     Context context() {
         return {root_, systemd_, vault_,
                 std::chrono::steady_clock::now() + std::chrono::seconds(10), previous_};
@@ -43,14 +42,8 @@ protected:
         return {std::istreambuf_iterator<char>(file), {}};
     }
 
-    static fs::path make_host() {
-        std::string pattern = fs::temp_directory_path() / "components-XXXXXX";
-        const fs::path top = ::mkdtemp(pattern.data());
-        fs::create_directories(top / "host/opt/kubexm");
-        return top;
-    }
-
-    fs::path top_ = make_host();
+    TempDirectory top_;
+    bool made_ = fs::create_directories(top_ / "host/opt/kubexm");
     Root root_ = *Root::open(top_ / "host");
     Vault vault_ = *Vault::open(top_ / "vault");
     Systemd systemd_;
