@@ -25,7 +25,7 @@ class Figure:
 
 
 def rounds(quick: int, deep: int) -> int:
-    """How often to measure: machines are noisy, so the middle of several is told."""
+    """How often to measure: machines are noisy, so the median of several runs is shown."""
     return deep if os.environ.get("KUBEXM_TEST_DEEP") else quick
 
 

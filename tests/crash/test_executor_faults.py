@@ -156,7 +156,7 @@ def test_a_read_only_file_system_heals(small):
     """As the kernel makes one after errors: the file system, not the mount."""
     host, directory = small
     last = host.executor.last()
-    host.executor.node.run(["systemctl", "stop", "kubexm-executor.service"])  # it cannot change while somebody writes
+    host.executor.node.run(["systemctl", "stop", "kubexm-executor.service"])  # a mount cannot be changed while a process writes
     host.executor.node.run(["mount", "-o", "remount,ro", directory])
     host.executor.node.run(["mount", "-o", "remount,bind,rw", directory])
     host.executor.start()

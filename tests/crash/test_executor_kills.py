@@ -1,4 +1,4 @@
-"""Killed at any point, the executor comes to the same end; taken back, the node is as it was before."""
+"""Killed at any point, the executor reaches the same end state; after undo the node is as before."""
 
 import itertools
 import os

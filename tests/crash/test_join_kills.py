@@ -92,7 +92,7 @@ class Course:
         assert assignment.UNREGISTERING not in found["metadata"].get("annotations", {}), circumstances
         said = assignment.condition(self.side, self.host)
         assert (said["status"], said["reason"]) == ("False", "K8sNodeAbsent"), circumstances
-        assert "kubectl delete node" in said["message"], f"{circumstances}: nobody is told of the Node: {said}"
+        assert "kubectl delete node" in said["message"], f"{circumstances}: the condition does not name the Node: {said}"
         assert assignment.condition(self.side, self.host, INSTALLED)["reason"] == "K8sNodeAbsent", circumstances
 
     def _arm(self, points: Points) -> None:

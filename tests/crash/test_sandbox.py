@@ -45,7 +45,7 @@ class Occupied:
     namespaces: set[str]
 
     def processes(self) -> list[str]:
-        """Whoever lives in one of its namespaces. A namespace without processes is gone, with all
+        """Processes in one of its namespaces. A namespace without processes is gone, with all
         mounts, bridges and links in it."""
         return [entry for entry in os.listdir("/proc") if entry.isdigit() and self._is_inside(entry)]
 
@@ -109,7 +109,7 @@ def test_nothing_is_left_after(ending: str, occupied: Occupied) -> None:
     occupied.process.wait(END_SECONDS)
     waiting.until("the last process of the sandbox to end", lambda: not occupied.processes(), END_SECONDS,
                   lambda: f"still there: {occupied.processes()}")
-    if ending == "SIGKILL":  # nobody was left to remove what the kernel does not: the next one does, whoever that is
+    if ending == "SIGKILL":  # the next sandbox removes what the kernel does not
         assert start_sandbox("true").wait(END_SECONDS) == 0
     assert not waiting.until_none(lambda: [*occupied.cgroups(), *occupied.files()], END_SECONDS)
     assert not occupied.mounts() and not occupied.named_namespaces()

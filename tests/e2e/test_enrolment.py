@@ -1,4 +1,4 @@
-"""A host asks for its identity, and somebody has to say yes."""
+"""A host requests its certificate and waits for approval."""
 
 import os
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_whoever_waits_for_approval_says_so_and_how(cluster, node):
     node.run(["systemctl", "kill", "--signal=KILL", "kubexmd"])
     host.wait("the next process", lambda: main_pid(node) not in ("0", killed))
     again = host.wait("the wait for approval again", lambda: host.condition("CertificateIssued"))
-    assert again["message"] == said["message"], "whoever is killed asks for nothing new"
+    assert again["message"] == said["message"], "a killed kubexmd posts no second request"
     command = said["message"].split("kubectl ")[1].split()
     cluster.kubectl(*command)
     certificates = host.wait("a certificate", lambda: host.status().get("certificates"))

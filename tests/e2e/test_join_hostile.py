@@ -1,4 +1,4 @@
-"""What a host is told to do and cannot, or must not: it says why where people look, and stays as it is."""
+"""Assignments that a host cannot or must not follow: a condition says why, and the host does not change."""
 
 import base64
 import os
@@ -155,7 +155,7 @@ def test_a_node_of_another_machine_is_not_taken_over(place):
 
 
 def test_what_is_only_odd_is_done_as_far_as_possible(place):
-    """Unknown fields are told, labels that kubelet may not set left out; a missing CA is the management cluster's."""
+    """Unknown fields are logged, labels that kubelet may not set left out; a missing CA is the management cluster's."""
     side, host = place
     data = {"bootstrap-kubeconfig": changed(side.cluster, authority=""),
             "kubelet-config.yaml": f"{KUBELET}maxPods: 42\nmagicField: 1\n"}

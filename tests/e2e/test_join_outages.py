@@ -1,4 +1,4 @@
-"""Somebody is away, changes his mind, or writes what does not fit: a node goes on, and the host says what is true."""
+"""Outages, changed orders and contradicting orders: the node keeps running, and the status is true."""
 
 import base64
 import json
@@ -82,7 +82,7 @@ def test_a_paused_host_is_left_alone(joined):
     side, host, kubelet = joined
     annotate(side, host, PAUSED)
     host.wait_for_phase("paused")
-    assert not host.condition("NodeReady")  # nobody looks at it
+    assert not host.condition("NodeReady")  # it is not monitored
     said = byohost(side, host)["status"]
     annotate(side, host, UNREGISTERING)
     host.node.run(["systemctl", "restart", "kubexmd"])  # which decides anew, with the order before it

@@ -82,7 +82,7 @@ def test_a_node_whose_certificate_is_lost_gets_another(joined):
 
 
 def test_a_host_that_left_says_that_its_node_is_not_ready(place):
-    """Nobody allowed it to delete the Node; until somebody does, nothing may be sent there."""
+    """A host that may not delete its Node sets it to not Ready, so that no pod is scheduled there."""
     side, host = place
     assign(side, host, bootstrap_data(side.cluster))
     host.wait_for_phase("joined")

@@ -1,4 +1,4 @@
-"""A kubelet that was joined by a plan and ran a pod is taken back without a trace.
+"""Undo of a plan that joined a kubelet, which ran a pod, leaves no trace.
 
 What a cluster leaves besides files goes with the plan's side-effects: pods, chains, links, control groups.
 """

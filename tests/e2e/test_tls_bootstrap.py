@@ -94,7 +94,7 @@ def test_a_token_of_another_group_cannot_join(cluster, node):
 
 
 def _configure(cluster: Cluster, node: Node) -> str:
-    # The guide's token never expires and has no extra group: whoever finds it years later can join.
+    # The guide's token never expires and has no extra group: it lets any finder join years later.
     token = cluster.create_bootstrap_token(groups=(NODE_GROUP,))
     stock_kubelet.configure(node, cluster, token)
     return token
@@ -137,7 +137,7 @@ def _check_certificates(cluster: Cluster, node: Node, token: str) -> None:
     [client] = _requests(cluster, CLIENT_SIGNER, f"system:bootstrap:{token.split('.')[0]}")
     assert _conditions(client) == [("Approved", "AutoApproved")]
     # Its two for serving certificates do nothing (see bootstrap-rbac.yaml): nobody approves these,
-    # and until somebody does, kubelet's own port has no certificate and `kubectl logs` cannot work.
+    # and until then, kubelet's own port has no certificate and `kubectl logs` cannot work.
     assert _approve_serving_certificate(cluster, node) == []
 
 

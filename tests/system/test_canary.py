@@ -85,7 +85,7 @@ def test_a_secret_is_in_its_file_and_the_vault_and_gone_after_undo(host):
 
 
 def test_what_was_there_before_is_as_secret(host):
-    """The pre-image of a file that a plan replaces may be a key of somebody else's."""
+    """The pre-image of a file that a plan replaces may be a foreign key."""
     before, secret = canary(), canary()
     host.write(KEY, before, 0o600)
     with executor_wire.connect(host) as wire:

@@ -140,9 +140,9 @@ def test_a_step_that_takes_long_tells_how_far_it_is(host):
     open_gate(host)
     rest = follower.communicate(timeout=60)[0]
     assert follower.returncode == 0 and "plan p1: done" in rest
-    assert not any("at it for" in line for line in host.journal("-u", client.SERVICE).splitlines())
+    assert not any("waiting for systemd for" in line for line in host.journal("-u", client.SERVICE).splitlines())
     again = host.run(["kubexmctl", "follow", "p1"]).stdout
-    assert "at it for" not in again, "it was true for a moment only"
+    assert "waiting for systemd for" not in again, "it was true for a moment only"
 
 
 @both

@@ -1,4 +1,4 @@
-"""A plan that fails the same way three times is left alone, until something changed or somebody with a say asks."""
+"""A plan that fails the same way three times is refused, until something changed or root asks."""
 
 import os
 from pathlib import Path

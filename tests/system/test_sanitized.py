@@ -57,7 +57,7 @@ def test_nothing_is_found_in_a_whole_life(executor):
 
 
 def test_a_stop_in_the_middle_of_a_plan_is_clean(executor):
-    """While somebody follows it; the first step waits at a gate, so the stop does not come too late."""
+    """With a follower; the first step waits at a gate, so that the stop is not too late."""
     node = executor.node
     node.write(client.CONFIGURATION, gate.ALLOW_CAT)
     node.run(["systemctl", "restart", client.SERVICE])

@@ -45,8 +45,8 @@ inline int run_in_child(const char* variable, const std::string& value, const Wo
 
 /// True where the child died at the point; false where it never passed it.
 inline bool dies_at(const CrashPoint& point, const Work& work) {
-    const std::string wish = point.name + ":" + std::to_string(point.passage);
-    const int status = run_in_child("KUBEXM_CRASH_AT", wish, work);
+    const std::string setting = point.name + ":" + std::to_string(point.passage);
+    const int status = run_in_child("KUBEXM_CRASH_AT", setting, work);
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 

@@ -43,35 +43,35 @@ json error_of(const kubexm::Error& error) {
     return {{"error", std::string(name_of(error.code))}, {"what", error.what}};
 }
 
-json told(const Result<>& outcome) {
+json to_json(const Result<>& outcome) {
     return outcome ? json{{"value", nullptr}} : error_of(outcome.error());
 }
 
 template <typename T>
-json told(const Result<T>& outcome) {
+json to_json(const Result<T>& outcome) {
     return outcome ? json{{"value", value_of(*outcome)}} : error_of(outcome.error());
 }
 
 template <UnitVerb kVerb>
 json of_unit(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
-    return told((systemd.*kVerb)(arguments.at(0), deadline));
+    return to_json((systemd.*kVerb)(arguments.at(0), deadline));
 }
 
 json status(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
-    return told(systemd.status(arguments.at(0), deadline));
+    return to_json(systemd.status(arguments.at(0), deadline));
 }
 
 json reload(Systemd& systemd, const Arguments&, Systemd::Deadline deadline) {
-    return told(systemd.reload(deadline));
+    return to_json(systemd.reload(deadline));
 }
 
 json active_units(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
-    return told(systemd.active_units(arguments.at(0), arguments.at(1), deadline));
+    return to_json(systemd.active_units(arguments.at(0), arguments.at(1), deadline));
 }
 
 json run(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
     const Arguments argv(arguments.begin() + 2, arguments.end());
-    return told(systemd.run({arguments.at(0), arguments.at(1), argv}, deadline));
+    return to_json(systemd.run({arguments.at(0), arguments.at(1), argv}, deadline));
 }
 
 const std::map<std::string, Verb> kVerbs = {

@@ -46,14 +46,15 @@ TEST(CrashPoint, EndsTheProcessAtOnce) {
 }
 
 TEST(CrashPoint, IgnoresAMalformedVariable) {
-    for (const char* wish : {"", "here", "here:", ":1", "here:x", "here:-1"}) {
-        EXPECT_EQ(run_in_child("KUBEXM_CRASH_AT", wish, [] { crash_point("here"); }), 0) << wish;
+    for (const char* setting : {"", "here", "here:", ":1", "here:x", "here:-1"}) {
+        EXPECT_EQ(run_in_child("KUBEXM_CRASH_AT", setting, [] { crash_point("here"); }), 0)
+            << setting;
     }
 }
 
 TEST(CrashPoint, KillsAGivenNumberOfPassagesLater) {
-    const auto survives = [](const char* wish) {
-        return run_in_child("KUBEXM_CRASH_AT", wish, pass_three_times_and_another) == 0;
+    const auto survives = [](const char* setting) {
+        return run_in_child("KUBEXM_CRASH_AT", setting, pass_three_times_and_another) == 0;
     };
     EXPECT_FALSE(survives("file.write.before:1+0"));
     EXPECT_FALSE(survives("file.write.before:1+3"));

@@ -56,7 +56,7 @@ Reply ending(const std::string& bytes) {
 }
 
 /// Values and states in the order of the callbacks: "1", "null", "ok", "unavailable".
-class Told {
+class Notifications {
 public:
     void add(std::string what) {
         const std::lock_guard lock(mutex_);
@@ -99,11 +99,11 @@ protected:
     virtual Watch::Listener listener() {
         return {.on_object =
                     [this](const Json& now) {
-                        told_.add(now.is_null() ? "null" : now.at("value").dump());
+                        seen_.add(now.is_null() ? "null" : now.at("value").dump());
                     },
                 .on_change =
                     [this](const Answer<void>& state) {
-                        told_.add(state ? "ok" : std::string(name_of(state.error().error.code)));
+                        seen_.add(state ? "ok" : std::string(name_of(state.error().error.code)));
                     }};
     }
     /// Waits for so many requests and describes them: "list", "watch 5".
@@ -128,7 +128,7 @@ protected:
 
     std::atomic<std::size_t> next_ = 0;
     std::vector<Reply> replies_;
-    Told told_;
+    Notifications seen_;
     std::unique_ptr<HttpsServer> server_;
     std::shared_ptr<Api> client_;
     std::unique_ptr<Watch> watch_;
@@ -138,7 +138,7 @@ TEST_F(WatchTest, ReportsTheObjectAndItsChanges) {
     begin({with(200, list(5, object("h1", 3, 1))),
            watching(event("MODIFIED", object("h1", 6, 2)) + event("DELETED", object("h1", 7, 2)) +
                     event("ADDED", object("h1", 8, 3)))});
-    EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "1", "2", "null", "3"));
+    EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "1", "2", "null", "3"));
 }
 
 TEST_F(WatchTest, SelectsOneObjectByName) {
@@ -151,7 +151,7 @@ TEST_F(WatchTest, SelectsOneObjectByName) {
                 MatchesRegex("/api/v1/nodes\\?fieldSelector=metadata\\.name%3Dh1&watch=true"
                              "&allowWatchBookmarks=true&timeoutSeconds=([3-5][0-9][0-9]|600)"
                              "&resourceVersion=5"));
-    EXPECT_THAT(told_.wait_for(2), ElementsAre("ok", "null"));
+    EXPECT_THAT(seen_.wait_for(2), ElementsAre("ok", "null"));
 }
 
 TEST_F(WatchTest, ResumesFromTheLastVersion) {
@@ -164,7 +164,7 @@ TEST_F(WatchTest, ResumesFromTheLastVersion) {
                connection.chunk("");
            },
            watching(event("MODIFIED", object("h1", 12, 3)))});
-    EXPECT_THAT(told_.wait_for(4), ElementsAre("ok", "1", "2", "3"));
+    EXPECT_THAT(seen_.wait_for(4), ElementsAre("ok", "1", "2", "3"));
     EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 9"));
 }
 
@@ -173,7 +173,7 @@ TEST_F(WatchTest, IgnoresOtherObjectsAndUnknownTypes) {
         {with(200, list(5, object("h2", 3, 9) + "," + object("h1", 4, 1))),
          watching(event("MODIFIED", object("h2", 6, 7)) + event("DELETED", object("h2", 7, 7)) +
                   event("PROGRESS", R"({"x":1})") + "\n" + event("MODIFIED", object("h1", 8, 2)))});
-    EXPECT_THAT(told_.wait_for(3), ElementsAre("ok", "1", "2"));
+    EXPECT_THAT(seen_.wait_for(3), ElementsAre("ok", "1", "2"));
 }
 
 TEST_F(WatchTest, ListsAgainWhenItsVersionIsTooOld) {
@@ -181,14 +181,14 @@ TEST_F(WatchTest, ListsAgainWhenItsVersionIsTooOld) {
            watching(event("BOOKMARK", object("", 7, 0)) + event("ERROR", kExpired)),
            with(410, kExpired), with(200, list(20, object("h1", 19, 2))), watching("")});
     EXPECT_THAT(requests(5), ElementsAre("list", "watch 5", "list 7", "list", "watch 20"));
-    EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "1", "exhausted", "ok", "2"));
+    EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "1", "exhausted", "ok", "2"));
 }
 
 TEST_F(WatchTest, ListsAgainWhenTheWatchIsRefusedAsTooOld) {
     begin({with(200, list(5, object("h1", 3, 1))), with(410, kExpired),
            with(200, list(20, object("h1", 3, 1))), watching("")});
     EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 5", "watch 20"));
-    EXPECT_THAT(told_.wait_for(4), ElementsAre("ok", "1", "exhausted", "ok"));  // "1" only once
+    EXPECT_THAT(seen_.wait_for(4), ElementsAre("ok", "1", "exhausted", "ok"));  // "1" only once
 }
 
 TEST_F(WatchTest, DiscardsAnIncompleteLine) {
@@ -199,7 +199,7 @@ TEST_F(WatchTest, DiscardsAnIncompleteLine) {
                connection.close();
            },
            watching(event("MODIFIED", object("h1", 8, 3)))});
-    EXPECT_THAT(told_.wait_for(6), ElementsAre("ok", "1", "2", "unavailable", "ok", "3"));
+    EXPECT_THAT(seen_.wait_for(6), ElementsAre("ok", "1", "2", "unavailable", "ok", "3"));
     EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 6"));
 }
 
@@ -210,7 +210,7 @@ TEST_F(WatchTest, AcceptsEventsByteByByte) {
                for (const char byte : bytes) connection.chunk({&byte, 1});
                connection.wait_for_the_client_to_go();
            }});
-    EXPECT_THAT(told_.wait_for(3), ElementsAre("ok", "null", "4"));
+    EXPECT_THAT(seen_.wait_for(3), ElementsAre("ok", "null", "4"));
 }
 
 class MalformedEvent : public WatchTest, public testing::WithParamInterface<std::string> {};
@@ -218,10 +218,10 @@ class MalformedEvent : public WatchTest, public testing::WithParamInterface<std:
 TEST_P(MalformedEvent, EndsTheWatch) {
     begin({with(200, list(5, object("h1", 3, 1))), watching(GetParam()),
            watching(event("MODIFIED", object("h1", 8, 3)))});
-    const auto told = told_.wait_for(5);
-    ASSERT_EQ(told.size(), 5U);
-    EXPECT_EQ(told[3], "ok");
-    EXPECT_EQ(told[4], "3");
+    const auto seen = seen_.wait_for(5);
+    ASSERT_EQ(seen.size(), 5U);
+    EXPECT_EQ(seen[3], "ok");
+    EXPECT_EQ(seen[4], "3");
     EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 5"));
 }
 
@@ -238,13 +238,13 @@ TEST_F(WatchTest, EndsAtAnOverlongLine) {
                for (int i = 0; i < 50 && !connection.is_closed(); ++i) connection.chunk(megabyte);
            },
            watching(event("ADDED", object("h1", 8, 3)))});
-    EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "null", "invalid", "ok", "3"));
+    EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "null", "invalid", "ok", "3"));
 }
 
 TEST_F(WatchTest, WaitsForRetryAfter) {
     begin({with(200, list(5, object("h1", 3, 1))), with(429, "{}", "Retry-After: 3\r\n"),
            watching(event("MODIFIED", object("h1", 8, 3)))});
-    EXPECT_THAT(told_.wait_for(5), ElementsAre("ok", "1", "unavailable", "ok", "3"));
+    EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "1", "unavailable", "ok", "3"));
     EXPECT_GE(between(1, 2), 3s);
 }
 
@@ -266,19 +266,19 @@ TEST_F(WatchTest, BacksOffWhenNoWatchLasts) {
 
 TEST_F(WatchTest, ReportsThatAQuietServerWorksAgain) {
     begin({with(500, "{}"), with(200, list(5, "")), with(503, "{}"), watching("")});
-    EXPECT_THAT(told_.wait_for(5), ElementsAre("unavailable", "ok", "null", "unavailable", "ok"));
+    EXPECT_THAT(seen_.wait_for(5), ElementsAre("unavailable", "ok", "null", "unavailable", "ok"));
 }
 
 TEST_F(WatchTest, ReportsDenialOnce) {
     begin({with(401, R"({"reason":"Unauthorized"})")});
-    EXPECT_THAT(told_.wait_for(1), ElementsAre("denied"));
+    EXPECT_THAT(seen_.wait_for(1), ElementsAre("denied"));
     EXPECT_THAT(requests(1), ElementsAre("list"));
 }
 
 TEST_F(WatchTest, RefusesAMalformedList) {
     begin({with(200, "[]"), with(200, R"({"items":{},"metadata":{"resourceVersion":"5"}})"),
            with(200, list(5, object("h1", 3, 1))), watching("")});
-    EXPECT_THAT(told_.wait_for(3), ElementsAre("invalid", "ok", "1"));
+    EXPECT_THAT(seen_.wait_for(3), ElementsAre("invalid", "ok", "1"));
 }
 
 /// Destroys the Watch in its n-th callback.
@@ -288,7 +288,7 @@ protected:
         const auto count = [this] {
             if (++calls_ != GetParam()) return;
             watch_.reset();
-            told_.add("dropped");
+            seen_.add("dropped");
         };
         return {.on_object = [count](const Json&) { count(); },
                 .on_change = [count](const Answer<void>&) { count(); }};
@@ -304,7 +304,7 @@ TEST_P(DroppedWatch, IsSilent) {
                                 event("MODIFIED", object("h1", 7, 3)) + event("ERROR", "{}"));
                connection.wait_for_the_client_to_go();
            }});
-    EXPECT_THAT(told_.wait_for(1), ElementsAre("dropped"));
+    EXPECT_THAT(seen_.wait_for(1), ElementsAre("dropped"));
     on_loop([] {});
     EXPECT_EQ(calls_, GetParam());
 }
