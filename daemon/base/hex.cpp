@@ -30,7 +30,7 @@ std::optional<std::string> from_hex(std::string_view hex) {
     bytes.reserve(hex.size() / 2);
     for (; !hex.empty(); hex.remove_prefix(2)) {
         unsigned value = 0;
-        std::from_chars(hex.data(), hex.data() + 2, value, 16);
+        std::from_chars(hex.begin(), hex.begin() + 2, value, 16);
         bytes += static_cast<char>(value);
     }
     return bytes;

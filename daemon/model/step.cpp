@@ -115,6 +115,7 @@ Description DaemonReload::describe() const {
 Description ComponentVersion::describe() const {
     const std::string text = fmt::format("install {} {}", component, version);
     std::vector<std::string> digests;
+    digests.reserve(files.size());
     for (const ComponentFile& file : files) digests.push_back(file.digest);
     return {component, text, "", {}, std::move(digests)};
 }

@@ -73,7 +73,7 @@ def test_a_secret_is_in_its_file_and_the_vault_and_gone_after_undo(host):
         wait_at_gate(host)
         assert_secret_is_only_in(host, secret, KEY, VAULT)
     host.run(["kill", "-KILL", shown(host, "MainPID")])
-    waiting.until("the plan to go on", lambda: shown(host, "StatusText") == "Plan killed runs.", 60)
+    waiting.until("the plan to go on", lambda: shown(host, "StatusText") == "Plan killed is running.", 60)
     host.run(["sh", "-c", f"echo > {GATE}"])
     with executor_wire.connect(host) as wire:
         wire.hello()

@@ -1,4 +1,4 @@
-"""What a client can use up: connections, module in the vault, and module in the audit."""
+"""What a client can use up: connections, space in the vault, and space in the audit."""
 
 from contextlib import ExitStack
 from pathlib import Path

@@ -118,7 +118,7 @@ def test_a_module_that_root_did_not_allow_is_refused(guest, bad):
 def test_a_module_that_is_not_there_is_named(guest):
     failed = apply(guest, step("kernel-module", name="ip_vs_sh"))  # of no file that the loader reads
     assert failed.returncode == 1
-    assert "systemd-modules-load.service did not load it" in failed.stdout
+    assert "systemd-modules-load.service did not load ip_vs_sh" in failed.stdout
     undo(guest)
 
 

@@ -54,9 +54,10 @@ Result<Recovered> RecordStore::content() {
 }
 
 Result<> RecordStore::decide(Decision decision, std::uint32_t uid, std::int64_t pid) {
-    if (open())
+    if (open()) {
         return fail(Code::conflict,
                     "the journal is not damaged; restore and discard are not needed");
+    }
     if (decision == Decision::discard) return discard(directory_, uid, pid);
     TRY(restore(directory_, uid, pid));
     return {};

@@ -67,6 +67,7 @@ Result<> move_to(const StateDirectory& directory, const std::string& name) {
 Result<std::vector<std::string>> quarantined_files(const StateDirectory& directory) {
     const auto found = TRY(numbers(directory));
     std::vector<std::string> names;
+    names.reserve(found.size());
     for (const std::uint32_t number : found) names.push_back(file_name_of(number));
     return names;
 }

@@ -61,8 +61,9 @@ Result<> Channel::wait_for(short events, Deadline deadline) const {
         pollfd entry{.fd = fd(), .events = events, .revents = 0};
         const int ready = ::poll(&entry, 1, static_cast<int>(std::clamp<long>(left, 0, 3'600'000)));
         if (ready > 0) return {};
-        if (ready == 0)
+        if (ready == 0) {
             return fail(Code::timeout, "socket: the peer did not respond before the deadline");
+        }
         if (errno != EINTR) return from_errno("poll", "socket");
     }
 }
