@@ -105,12 +105,14 @@ TEST(ExecutorConfig, DefaultsSatisfyTheRules) {
         for (const std::string& path : paths) EXPECT_TRUE(is_absolute_path(path)) << path;
     }
     for (const std::string& name : defaults.units) EXPECT_TRUE(is_unit_name(name)) << name;
-    for (const std::string& key : defaults.sysctls)
+    for (const std::string& key : defaults.sysctls) {
         EXPECT_TRUE(is_allowed_sysctl_pattern(key)) << key;
+    }
     for (const std::string& name : defaults.modules) EXPECT_TRUE(is_module_name(name)) << name;
     for (const std::string& name : defaults.links) EXPECT_TRUE(is_link_name(name)) << name;
-    for (const std::string& name : defaults.components)
+    for (const std::string& name : defaults.components) {
         EXPECT_TRUE(is_component_name(name)) << name;
+    }
 }
 
 TEST(LoadExecutor, UsesDefaultsWithoutAFile) {
