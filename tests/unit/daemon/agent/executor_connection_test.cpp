@@ -67,8 +67,9 @@ private:
 };
 
 wire::Reply friendly(const wire::Request& request) {
-    if (std::holds_alternative<wire::Hello>(request))
+    if (std::holds_alternative<wire::Hello>(request)) {
         return wire::Hello{wire::kProtocol, "executor"};
+    }
     return wire::Observation{{}, {"machine-1"}, ""};
 }
 
