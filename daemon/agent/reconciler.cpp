@@ -145,8 +145,18 @@ void Reconciler::observe() {
         if (!state) return observe_later(state.error());
         context_.status.set(is_true(kExecutorAvailable, ""));
         executor_ = *state;
+        if (const std::string plan = unseen_end(); !plan.empty()) return follow(plan);
         decide_again();
     });
+}
+
+/// The plan that the Snapshot shows as running although it ended while the executor was away.
+std::string Reconciler::unseen_end() const {
+    const auto shown = context_.status.read();
+    const bool ended = shown->plan && shown->plan->state == "running" && executor_->last &&
+                       executor_->last->plan_id == shown->plan->id &&
+                       executor_->last->state != "running";
+    return ended ? shown->plan->id : "";
 }
 
 /// The executor may refuse while the connection stays: without a timer nothing would ask again.

@@ -32,6 +32,7 @@ public:
 private:
     void observe();
     void observe_later(const Error& why);
+    std::string unseen_end() const;
     void on_refreshed(const Result<ExecutorState>& state);
     bool is_busy() const;
     void decide_again();

@@ -21,7 +21,8 @@ DEEP = "KUBEXM_TEST_DEEP" in os.environ
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
 ROUNDS, KILLS_IN_ROUND = 3, 3  # of the executor, unless the test is deep
 AGENT, EXECUTOR = "kubexmd", "kubexm-executor"
-TRACES = {AGENT: "/run/kubexm/trace", EXECUTOR: f"{PLACE}/trace"}
+# The executor is restarted first: kubexmd would lose its connections, and a release that meets this is tried again.
+TRACES = {EXECUTOR: f"{PLACE}/trace", AGENT: "/run/kubexm/trace"}
 TREES = "/etc/kubernetes /etc/systemd/system /var/lib/kubelet/pki /var/lib/kubelet/config.yaml"
 CONTENTS = ["/etc/kubernetes/kubelet.conf", "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml",
             "/etc/systemd/system/kubelet.service"]
