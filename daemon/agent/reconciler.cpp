@@ -152,11 +152,12 @@ void Reconciler::observe() {
 
 /// The plan that the Snapshot shows as running although it ended while the executor was away.
 std::string Reconciler::unseen_end() const {
-    const auto shown = context_.status.read();
-    const bool ended = shown->plan && shown->plan->state == "running" && executor_->last &&
-                       executor_->last->plan_id == shown->plan->id &&
-                       executor_->last->state != "running";
-    return ended ? shown->plan->id : "";
+    const auto snapshot = context_.status.read();
+    const auto& shown = snapshot->plan;
+    if (!executor_ || !shown || shown->state != "running") return "";
+    const auto& last = executor_->last;
+    if (!last || last->plan_id != shown->id || last->state == "running") return "";
+    return shown->id;
 }
 
 /// The executor may refuse while the connection stays: without a timer nothing would ask again.
