@@ -88,8 +88,7 @@ struct Executor {
 void apply(Executor& executor, const std::string& file, const config::ExecutorConfig& settings,
            const config::ExecutorConfig& started) {
     log::set_level(settings.log.level);
-    const bool queued = executor.worker.query(
-        0, [&executor, allow = settings.allow] { executor.engine.allow(allow); });
+    const bool queued = executor.service.allow(settings.allow);
     if (queued) log::notice(fmt::format("{} reloaded", file));
     if (!queued) log::error("keeping the old allow-lists: too many queued requests; reload again");
     if (settings.state != started.state || settings.agent_user != started.agent_user) {

@@ -8,8 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/try.hpp"
 #include "daemon/base/version.hpp"
 #include "daemon/cli/commands.hpp"
+#include "daemon/cli/duration.hpp"
+#include "daemon/cli/exit_code.hpp"
+#include "daemon/cli/operations.hpp"
 #include "daemon/cli/status.hpp"
 
 namespace {
@@ -18,25 +22,43 @@ using namespace kubexm;
 
 using Command = std::function<Result<int>()>;
 
+constexpr const char* kExitCodes =
+    "Exit codes:\n"
+    "  0    done, or nothing to do\n"
+    "  2    usage: the command line or a file on it is wrong\n"
+    "  3    refused: nothing was changed\n"
+    "  4    failed\n"
+    "  5    kubexmd or kubexm-executor does not answer, or cannot decide yet: retry later\n"
+    "  10   preview: the plan would change something\n"
+    "  130  interrupted";
+
 class CommandLine {
 public:
     CommandLine() {
         app_.set_version_flag("--version", fmt::format("kubexmctl {}", kVersion));
         app_.require_subcommand(1);
+        app_.footer(kExitCodes);  // of every command below, too
         app_.add_option("--socket", socket_, "socket of kubexm-executor")->capture_default_str();
         app_.add_option("--api-socket", api_socket_, "socket of kubexmd")->capture_default_str();
+        app_.add_option("--control-socket", control_socket_, "socket of kubexmd for root")
+            ->capture_default_str();
         add_status_commands();
+        add_control_commands();
         add_plan_commands();
         add_running_commands();
         add_journal_commands();
     }
 
     int run(int argc, char** argv) {
-        CLI11_PARSE(app_, argc, argv);
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {  // also --help and --version
+            return app_.exit(error) == 0 ? cli::kDone : cli::kUsage;
+        }
         auto code = chosen_();
         if (code) return *code;
         fmt::print(stderr, "kubexmctl: {}\n", code.error().what);
-        return 1;
+        return cli::exit_code_of(code.error());
     }
 
 private:
@@ -59,8 +81,35 @@ private:
                      [this] { return cli::plan(api_socket_, form_); }));
     }
 
+    void add_control_commands() {
+        using model::Verb;
+        const auto of = [this](Verb verb) { return [this, verb] { return operate(verb); }; };
+        add(app_, "pause", "stop repair and new orders; not an explicit leave", of(Verb::pause))
+            ->add_option("--for", duration_, "90s, 30m, 2h or 1d; without it until resume")
+            ->check([](const std::string& text) {
+                const auto duration = cli::duration_from(text);
+                return duration ? std::string() : duration.error().what;
+            });
+        add(app_, "resume", "end a pause, or the stay outside after a leave", of(Verb::resume));
+        const auto leave = [this] {
+            return no_wait_ ? operate(Verb::leave) : cli::leave({control_socket_, socket_});
+        };
+        add(app_, "leave", "release this host, and show how until it is done", leave)
+            ->add_flag("--no-wait", no_wait_, "return when kubexmd has accepted it");
+        add(app_, "adopt", "keep the node of a held host, and follow the new orders",
+            of(Verb::adopt));
+        add(app_, "repair", "put back now what differs from the applied state", of(Verb::repair));
+    }
+
+    Result<int> operate(model::Verb verb) {
+        model::Command command;
+        command.verb = verb;
+        if (!duration_.empty()) command.duration = TRY(cli::duration_from(duration_));
+        return cli::operate({control_socket_, socket_}, command);
+    }
+
     void add_plan_commands() {
-        auto* preview = add(app_, "preview", "show what a plan would change; changes nothing",
+        auto* preview = add(app_, "preview", "show what a plan would change",
                             [this] { return cli::preview(socket_, plan_, output_); });
         preview->add_option("PLAN", plan_, "file with the plan as JSON")->required();
         const std::map<std::string, cli::Output> outputs{
@@ -112,11 +161,14 @@ private:
             of(JournalAction::discard));
     }
 
-    CLI::App app_{"Shows the status of this host; previews, runs and undoes plans on it.",
+    CLI::App app_{"Shows the status of this host, controls kubexmd, and runs plans on the host.",
                   "kubexmctl"};
     Command chosen_;
     std::string socket_ = "/run/kubexm-executor/executor.sock";
     std::string api_socket_ = "/run/kubexm/kubexmd.sock";
+    std::string control_socket_ = "/run/kubexm/control.sock";
+    std::string duration_;
+    bool no_wait_ = false;
     cli::Form form_ = cli::Form::text;
     std::string plan_;
     std::vector<std::string> contents_;

@@ -1,15 +1,20 @@
 // kubexmd: decides the state of this host. Only puts the modules together.
 
 #include <fmt/format.h>
+#include <systemd/sd-daemon.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/http/library.hpp"
 #include "api/http/server.hpp"
 #include "daemon/agent/agent.hpp"
+#include "daemon/agent/executor_client.hpp"
+#include "daemon/agent/facts.hpp"
+#include "daemon/agent/link_watch.hpp"
 #include "daemon/agent/status_line.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/memory.hpp"
@@ -59,20 +64,25 @@ std::string bootstrap_kubeconfig(const config::Config& settings) {
 }
 
 agent::Agent::Options options_of(const config::Config& settings, IdleTimer& idle) {
-    return {.program = fmt::format("kubexmd {}", kVersion),
-            .version = std::string(kVersion),
-            .executor_socket = settings.executor.socket,
+    return {.version = std::string(kVersion),
             .state = settings.state,
-            .host_name = settings.host.name,
             .namespace_ = settings.management.namespace_,
             .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
-            // Ready without the executor, too: it may be busy for minutes, or its journal damaged.
-            .on_ready = [] { notify_systemd("READY=1"); },
-            .on_change =
-                [&idle](const model::Snapshot& snapshot) {
-                    idle.touch();
-                    notify_status(snapshot);
-                }};
+            .is_bootstrap_configured = !settings.management.bootstrap_kubeconfig.empty(),
+            .on_change = [&idle](const model::Snapshot& snapshot) {
+                idle.touch();
+                notify_status(snapshot);
+            }};
+}
+
+agent::Agent::Ports ports_of(Loop& loop, agent::ExecutorPort& executor) {
+    return {.executor = executor,
+            .connect =
+                [&loop](kube::ClusterCredentials credentials) {
+                    return kube::Api::create(loop, std::move(credentials));
+                },
+            .clock = [] { return std::chrono::system_clock::now(); },
+            .read_facts = agent::read_facts};
 }
 
 bool same_but_log(config::Config a, const config::Config& b) {
@@ -81,14 +91,46 @@ bool same_but_log(config::Config a, const config::Config& b) {
     return a == b;
 }
 
+/// The socket of kubexmd.socket; none if kubexmd was started without it.
+Fd passed_control_socket() {
+    char** names = nullptr;
+    const int count = ::sd_listen_fds_with_names(/*unset_environment=*/1, &names);
+    Fd control;
+    for (int i = 0; i < count; ++i) {
+        Fd passed{SD_LISTEN_FDS_START + i};
+        if (std::string_view(names[i]) == "control") control = std::move(passed);
+        std::free(names[i]);  // NOLINT(cppcoreguidelines-no-malloc): systemd allocated it
+    }
+    std::free(static_cast<void*>(names));  // NOLINT(cppcoreguidelines-no-malloc)
+    return control;
+}
+
+void log_listening(const Result<>& state) {
+    if (state) return log::info("the local API listens");
+    log::warning("the local API does not listen everywhere; retrying: " + state.error().what,
+                 {{"CODE", name_of(state.error().code)}});
+}
+
+http::Callbacks callbacks_of(agent::Agent& agent) {
+    return {.source = [&agent] { return agent.snapshot(); },
+            .commands = [&agent](const model::Command& command,
+                                 http::Decision done) { agent.submit(command, std::move(done)); },
+            .on_listening =
+                [&agent](const Result<>& state) {
+                    log_listening(state);
+                    agent.on_local_api(state);
+                }};
+}
+
 /// "127.0.0.1:10240" or "[::1]:10240", as the configuration has checked.
-http::Listen listen_of(const config::LocalApi& api) {
+http::Listen listen_of(const config::LocalApi& api, Fd control) {
     const std::size_t colon = api.listen.rfind(':');
     const std::string address = api.listen.substr(0, colon);
     const unsigned long port = std::stoul(api.listen.substr(colon + 1));
     return {.address = address == "[::1]" ? "::1" : address,
             .port = static_cast<std::uint16_t>(port),
-            .socket = api.socket};
+            .socket = api.socket,
+            .control = std::move(control)};
 }
 
 void reload(const DaemonOptions& options, const config::Config& running) {
@@ -105,22 +147,56 @@ void reload(const DaemonOptions& options, const config::Config& running) {
     notify_systemd("READY=1");
 }
 
+/// Ready without the executor, too: it may be busy for minutes, or its journal damaged.
+void on_executor(agent::Agent& agent, const Result<>& connected) {
+    agent.on_executor(connected);
+    notify_systemd("READY=1");
+}
+
+void stop(Loop& loop) {
+    notify_systemd("STOPPING=1");
+    loop.stop(0);
+}
+
+/// Until SIGTERM.
+Result<int> serve_agent(Loop& loop, agent::Agent& agent, const DaemonOptions& options,
+                        const config::Config& settings) {
+    const auto term = TRY(loop.on_signal(SIGTERM, [&loop] { stop(loop); }));
+    const auto hup = TRY(loop.on_signal(SIGHUP, [&] { reload(options, settings); }));
+    const auto server = TRY(
+        http::Server::start(listen_of(settings.api, passed_control_socket()), callbacks_of(agent)));
+    TRY(loop.feed_watchdog([&server, &agent] {
+        agent.on_wakeup();
+        return server->alive();
+    }));
+    return loop.run();
+}
+
+/// Without it the ByoHost's addresses are as current as the hourly reading.
+void watch_links(agent::LinkWatch& links) {
+    auto started = links.start();
+    if (started) return;
+    log::warning("changes of addresses are noticed hourly only: " + started.error().what,
+                 {{"CODE", name_of(started.error().code)}});
+}
+
 Result<int> serve(const DaemonOptions& options, const config::Config& settings) {
     const StateDirectory state = TRY(StateDirectory::open(settings.state));
     const ProcessLock only_instance = TRY(ProcessLock::take(state, "kubexmd.lock"));
     Loop loop = TRY(Loop::create());
     IdleTimer idle(loop, trim_memory);
-    const auto agent = TRY(agent::Agent::create(loop, options_of(settings, idle)));
-    const auto stop = TRY(loop.on_signal(SIGTERM, [&loop] {
-        notify_systemd("STOPPING=1");
-        loop.stop(0);
-    }));
-    const auto hup = TRY(loop.on_signal(SIGHUP, [&] { reload(options, settings); }));
-    const auto server =
-        TRY(http::Server::start(listen_of(settings.api), [&agent] { return agent->snapshot(); }));
-    TRY(loop.feed_watchdog([&server] { return server->alive(); }));
+    std::unique_ptr<agent::Agent> agent;
+    agent::LinkWatch links(loop, [&agent] { agent->on_links(); });
+    watch_links(links);  // before the facts are read: no change may be missed
+    const model::HostFacts facts = TRY(agent::read_facts(settings.host.name));
+    agent::ExecutorClient executor(
+        loop, settings.executor.socket, fmt::format("kubexmd {}", kVersion),
+        [&agent](const Result<>& connected) { on_executor(*agent, connected); });
+    agent = TRY(
+        agent::Agent::create(loop, options_of(settings, idle), facts, ports_of(loop, executor)));
+    executor.start();
     agent->start();
-    return loop.run();
+    return serve_agent(loop, *agent, options, settings);
 }
 
 Result<int> run(const DaemonOptions& options) {

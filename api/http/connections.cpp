@@ -30,7 +30,7 @@ struct Opened : TcpConnection {
 
 void Connections::on_change(const TcpConnectionPtr& connection) {
     if (connection->connected()) {
-        accept(connection);
+        accept(connection, std::exchange(accepted_, {}));
         return;
     }
     const auto client = clients_.find(connection.get());
@@ -40,15 +40,16 @@ void Connections::on_change(const TcpConnectionPtr& connection) {
     if (clients_.empty()) on_empty_();
 }
 
-void Connections::accept(const TcpConnectionPtr& connection) {
-    const auto same_listener = [family = connection->localAddr().family()](const auto& entry) {
-        return entry.second.connection->localAddr().family() == family;
+void Connections::accept(const TcpConnectionPtr& connection, const Peer& peer) {
+    const auto same_listener = [&](const auto& entry) {
+        return entry.second.peer.door == peer.door;
     };
     if (closing_ || std::ranges::count_if(clients_, same_listener) >= kMaxConnections) {
         return connection->forceClose();
     }
     Client& client = clients_[connection.get()];
     client.connection = connection;
+    client.peer = peer;
     restart_idle_timer(client);
     limit_bytes(connection);
 }
@@ -85,11 +86,12 @@ bool Connections::exceeds_request(const TcpConnectionPtr& connection) const {
            connection->bytesReceived() - client->second.received > kMaxRequest;
 }
 
-void Connections::on_request(const TcpConnectionPtr& connection) {
+Peer Connections::on_request(const TcpConnectionPtr& connection) {
     const auto client = clients_.find(connection.get());
-    if (client == clients_.end()) return;
+    if (client == clients_.end()) return {};
     client->second.received = connection->bytesReceived();
     restart_idle_timer(client->second);
+    return client->second.peer;
 }
 
 void Connections::close() {

@@ -2,23 +2,27 @@
 
 #include <drogon/drogon.h>
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <future>
-#include <string_view>
 #include <thread>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "api/http/connections.hpp"
-#include "api/http/listeners.hpp"
+#include "api/http/library.hpp"
+#include "api/http/listener.hpp"
+#include "api/http/messages.hpp"
+#include "api/http/peer.hpp"
+#include "api/http/pending_operations.hpp"
 #include "api/http/wakeup.hpp"
 #include "api/routes/routes.hpp"
+#include "daemon/base/backoff.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/base/work_timer.hpp"
@@ -33,6 +37,9 @@ constexpr std::size_t kMaxBody = std::size_t{64} * 1024;
 constexpr std::size_t kMaxPipelined = 8;
 constexpr auto kDrain = 1s;
 constexpr auto kLongestAnswer = 30s;  // usually a few milliseconds: all data is in memory
+constexpr auto kLinger = 1s;
+constexpr Backoff kRetries(1s, 60s);
+constexpr const char* kCommand = "command";  // attribute of a request that waits for a decision
 
 /// Blocks all signals in this thread and in the threads it starts.
 class SignalsBlocked {
@@ -50,39 +57,16 @@ private:
     sigset_t before_{};
 };
 
-api::Request request_of(const drogon::HttpRequestPtr& from) {
-    return {.method = from->methodString(),
-            .path = from->path(),
-            .host = from->getHeader("host"),
-            .if_none_match = from->getHeader("if-none-match"),
-            .over_tcp = from->localAddr().family() != AF_UNIX};
-}
-
-drogon::HttpResponsePtr response_of(api::Response from) {
-    auto to = drogon::HttpResponse::newHttpResponse();
-    to->setStatusCode(static_cast<drogon::HttpStatusCode>(from.status));
-    to->setContentTypeString(from.content_type);
-    for (auto& [name, value] : from.headers) {
-        to->addHeader(std::string(name), std::move(value));
+Result<std::vector<Listener>> make_listeners(Listen& listen) {
+    std::vector<Listener> made;
+    Listener tcp = TRY(Listener::tcp(listen.address, listen.port));
+    Listener local = TRY(Listener::local(listen.socket));
+    made.push_back(std::move(tcp));
+    made.push_back(std::move(local));
+    if (listen.control) {
+        made.push_back(Listener::passed(std::move(listen.control), api::Door::control));
     }
-    if (from.status == drogon::k304NotModified) {
-        to->setPassThrough(true);  // else Drogon adds Content-Length: 0
-    } else {
-        to->setBody(std::move(from.body));
-    }
-    return to;
-}
-
-/// Only fatal messages: clients must not be able to fill the log. Drogon's own levels always
-/// include errors.
-void silence_library() {
-    trantor::Logger::setLogLevel(trantor::Logger::kFatal);
-    trantor::Logger::setOutputFunction(
-        [](const char* text, std::uint64_t size) {
-            const std::string_view line(text, size);
-            if (line.find(" FATAL ") != std::string_view::npos) log::error(line);
-        },
-        [] {});
+    return made;
 }
 
 }  // namespace
@@ -90,15 +74,17 @@ void silence_library() {
 /// Two threads: Drogon's main loop, which waits for stop() here, and its I/O thread, which answers.
 class Server::Impl {
 public:
-    Impl(WakeupFd wakeup, std::array<Fd, 2> listeners, const Listen& listen, Source source)
+    Impl(WakeupFd wakeup, std::vector<Listener> listeners, std::chrono::milliseconds idle_timeout,
+         Callbacks callbacks)
         : wakeup_(std::move(wakeup)),
           listeners_(std::move(listeners)),
-          port_(port_of(listeners_.front())),
-          socket_(listen.socket),
-          source_(std::move(source)),
-          connections_(listen.idle_timeout, [this] { on_empty(); }) {}
+          callbacks_(std::move(callbacks)),
+          connections_(idle_timeout, [this] { on_empty(); }),
+          operations_(std::make_shared<PendingOperations>(callbacks_.commands, idle_timeout / 2)) {}
 
     void start() {
+        opened_ = open_listeners();
+        callbacks_.on_listening(opened_);
         const SignalsBlocked blocked;
         thread_ = std::thread([this] { run(); });
         listening_.get_future().wait();
@@ -106,13 +92,13 @@ public:
 
     void stop() {
         if (!thread_.joinable()) return;
+        operations_->close();
         stop_.set_value();
         thread_.join();
-        ::unlink(socket_.c_str());
-        listeners_ = {};
+        for (Listener& listener : listeners_) listener.close();
     }
 
-    std::uint16_t port() const { return port_; }
+    std::uint16_t port() const { return port_of(listeners_.front().socket()); }
     bool alive() const { return work_.alive(kLongestAnswer); }
 
 private:
@@ -126,17 +112,29 @@ private:
         app.enableGzip(false).enableServerHeader(false).disableSigtermHandling();
         app.enableReusePort();  // else Drogon opens a lock file in /tmp
         for (std::size_t i = 0; i < listeners_.size(); ++i) app.addListener("127.0.0.1", 0);
+        register_callbacks(app);
+        app.run();
+    }
+
+    void register_callbacks(drogon::HttpAppFramework& app) {
         app.setBeforeListenSockOptCallback([this](int fd) { take_over(fd); });
+        app.setAfterAcceptSockOptCallback(
+            [this](int fd) { connections_.on_accept(peer_of(fd, listeners_)); });
         app.setConnectionCallback([this](const auto& one) { connections_.on_change(one); });
         app.registerSyncAdvice([this](const auto& request) { return answer(request); });
+        app.registerPreRoutingAdvice([this](const drogon::HttpRequestPtr& request,
+                                            drogon::AdviceCallback&& send,
+                                            drogon::AdviceChainCallback&&) {
+            operations_->submit(request->attributes()->get<model::Command>(kCommand),
+                                std::move(send));
+        });
         app.registerBeginningAdvice(
             [this] { drogon::app().getLoop()->queueInLoop([this] { wait_for_stop(); }); });
-        app.run();
     }
 
     /// Replaces the socket that Drogon is about to listen on by one of listeners_.
     void take_over(int fd) {
-        if (::dup3(listeners_.at(taken_over_).get(), fd, O_CLOEXEC) < 0) {
+        if (::dup3(listeners_.at(taken_over_).socket().get(), fd, O_CLOEXEC) < 0) {
             log::error(from_errno("dup3", "socket of the API").error().what);
             std::abort();  // Drogon would listen on a random port
         }
@@ -145,14 +143,29 @@ private:
         listening_.set_value();
     }
 
+    Result<> open_listeners() {
+        Result<> first;
+        for (Listener& listener : listeners_) {
+            const auto opened = listener.open();
+            if (first) first = opened;
+        }
+        return first;
+    }
+
+    /// Nothing: the request is a command, which Drogon passes on.
     drogon::HttpResponsePtr answer(const drogon::HttpRequestPtr& request) {
+        Peer peer;
         if (auto connection = request->getConnectionPtr().lock()) {
-            connections_.on_request(connection);
+            peer = connections_.on_request(connection);
         }
         work_.beat();
-        auto response = response_of(api::answer(request_of(request), *source_()));
+        auto answer = api::answer(request_of(request, peer), *callbacks_.source());
         work_.rest();
-        return response;
+        if (auto* response = std::get_if<api::Response>(&answer)) {
+            return response_of(std::move(*response));
+        }
+        request->attributes()->insert(kCommand, std::get<model::Command>(std::move(answer)));
+        return nullptr;
     }
 
     void on_empty() {
@@ -169,13 +182,32 @@ private:
         auto* loop = drogon::app().getIOLoop(0);
         loop->queueInLoop([this, loop] {
             loop->queueInLoop([this] {
-                if (connections_.empty() && !draining_) wakeup_.wait(listeners_);
+                if (!connections_.empty() || draining_) return;
+                wakeup_.wait(listeners_);
+                sleep_again_later();
             });
         });
     }
 
+    /// A client that is gone before it is accepted, or a listener that moves, leaves no connection
+    /// whose end would call on_empty().
+    void sleep_again_later() {
+        if (std::exchange(sleeps_later_, true)) return;
+        drogon::app().getIOLoop(0)->runAfter(kLinger, [this] {
+            sleeps_later_ = false;
+            sleep_if_empty();
+        });
+    }
+
+    /// Meanwhile retries to open the listeners.
     void wait_for_stop() {
-        stop_.get_future().wait();
+        auto stopped = stop_.get_future();
+        Backoff retries = kRetries;
+        while (!opened_ && stopped.wait_for(retries.next()) == std::future_status::timeout) {
+            opened_ = open_listeners();
+            if (opened_) callbacks_.on_listening(opened_);
+        }
+        stopped.wait();
         wakeup_.signal();
         drogon::app().getIOLoop(0)->queueInLoop([this] {
             draining_ = true;
@@ -186,31 +218,31 @@ private:
     }
 
     WakeupFd wakeup_;
-    std::array<Fd, 2> listeners_;
+    std::vector<Listener> listeners_;
+    Result<> opened_;  // before the threads start, then Drogon's main loop
     std::size_t taken_over_ = 0;
-    std::uint16_t port_;
-    std::string socket_;
-    Source source_;
+    Callbacks callbacks_;
     WorkTimer work_;
-    bool draining_ = false;  // I/O thread
+    bool draining_ = false;      // I/O thread
+    bool sleeps_later_ = false;  // I/O thread
     Connections connections_;
+    std::shared_ptr<PendingOperations> operations_;
     std::promise<void> listening_;
     std::promise<void> stop_;
     std::promise<void> drained_;
     std::thread thread_;
 };
 
-Result<std::unique_ptr<Server>> Server::start(const Listen& listen, Source source) {
+Result<std::unique_ptr<Server>> Server::start(Listen listen, Callbacks callbacks) {
     static std::atomic_flag started;
     if (started.test()) {
         return fail(Code::invalid, "the API can be served only once per process");
     }
     WakeupFd wakeup = TRY(WakeupFd::create());
-    Fd tcp = TRY(listen_tcp(listen.address, listen.port));
-    Fd local = TRY(listen_unix(listen.socket));
+    std::vector<Listener> listeners = TRY(make_listeners(listen));
     started.test_and_set();
-    auto impl = std::make_unique<Impl>(
-        std::move(wakeup), std::array{std::move(tcp), std::move(local)}, listen, std::move(source));
+    auto impl = std::make_unique<Impl>(std::move(wakeup), std::move(listeners), listen.idle_timeout,
+                                       std::move(callbacks));
     impl->start();
     return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

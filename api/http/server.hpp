@@ -7,15 +7,18 @@
 #include <string>
 
 #include "daemon/base/error.hpp"
+#include "daemon/base/fd.hpp"
+#include "daemon/model/command.hpp"
 #include "daemon/model/snapshot.hpp"
 
 namespace kubexm::http {
 
-/// Where the read-only API is served.
+/// Where the API is served.
 struct Listen {
     std::string address = "127.0.0.1";  // or "::1"
     std::uint16_t port = 10240;         // 0: any free port
     std::string socket = "/run/kubexm/kubexmd.sock";
+    Fd control;  // listening unix socket for operations, made by systemd; may be empty
     /// From one whole request to the next, however slowly bytes arrive.
     std::chrono::milliseconds idle_timeout = std::chrono::seconds(10);
 };
@@ -23,13 +26,28 @@ struct Listen {
 /// The current status, not null. Called on a thread of the server.
 using Source = std::function<std::shared_ptr<const model::Snapshot>()>;
 
+/// Gets the text for the person who asked, or why the command is refused; any thread.
+using Decision = std::move_only_function<void(Result<std::string>)>;
+/// Passes a command to the agent. Called on a thread of the server, and returns at once.
+using Commands = std::function<void(const model::Command&, Decision)>;
+
+/// Whether all listeners are open, or why one is not; after an error the server retries. Called at
+/// the start and after every change, on any thread.
+using ListeningState = std::function<void(const Result<>&)>;
+
+struct Callbacks {
+    Source source;
+    Commands commands;
+    ListeningState on_listening;
+};
+
 /// Serves api/routes in its own threads, with all signals blocked. Without connections no thread
 /// wakes up. Once per process, and to be stopped before main() returns: Drogon has global objects.
 class Server {
 public:
-    /// Returns when the server accepts clients. invalid: an address that is not loopback, a second
-    /// server. conflict: another process listens there.
-    static Result<std::unique_ptr<Server>> start(const Listen& listen, Source source);
+    /// Returns when the server accepts clients. A taken address is no error: see ListeningState.
+    /// invalid: an address that is not loopback, a second server.
+    static Result<std::unique_ptr<Server>> start(Listen listen, Callbacks callbacks);
 
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;

@@ -14,10 +14,10 @@ Result<WakeupFd> WakeupFd::create() {
     return WakeupFd(std::move(fd));
 }
 
-void WakeupFd::wait(std::span<const Fd> listeners) const {
+void WakeupFd::wait(std::span<const Listener> listeners) const {
     std::vector<pollfd> polled{{.fd = fd_.get(), .events = POLLIN, .revents = 0}};
-    for (const Fd& listener : listeners) {
-        polled.push_back({.fd = listener.get(), .events = POLLIN, .revents = 0});
+    for (const Listener& listener : listeners) {
+        polled.push_back({.fd = listener.socket().get(), .events = POLLIN, .revents = 0});
     }
     while (::poll(polled.data(), polled.size(), -1) < 0 && errno == EINTR) {
     }

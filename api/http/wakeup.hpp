@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "api/http/listener.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
 
@@ -14,7 +15,7 @@ public:
     static Result<WakeupFd> create();
 
     /// Returns when a client connects to a listener, or after signal().
-    void wait(std::span<const Fd> listeners) const;
+    void wait(std::span<const Listener> listeners) const;
 
     /// Ends this wait() and all later ones. Any thread.
     void signal();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/routes/responses.hpp"
 #include "api/view/view.hpp"
 #include "api/www/pages.hpp"
 #include "daemon/base/digest.hpp"
@@ -11,20 +12,6 @@ namespace kubexm::api {
 
 namespace {
 
-constexpr std::string_view kJson = "application/json";
-constexpr std::string_view kCacheControl = "Cache-Control";
-constexpr std::string_view kNoStore = "no-store";
-
-Response plain(std::string_view content_type, std::string_view body) {
-    return {200, content_type, {{kCacheControl, std::string(kNoStore)}}, std::string(body)};
-}
-
-Response problem(int status, const std::string& title, const std::string& detail) {
-    auto response = plain("application/problem+json", problem_json(status, title, detail));
-    response.status = status;
-    return response;
-}
-
 /// Whether an If-None-Match header has the tag, also as a weak one (W/).
 bool matches(std::string_view if_none_match, std::string_view tag) {
     return if_none_match == "*" || if_none_match.find(tag) != std::string_view::npos;
@@ -32,13 +19,13 @@ bool matches(std::string_view if_none_match, std::string_view tag) {
 
 Response status(const Request& request, const model::Snapshot& snapshot) {
     constexpr std::size_t kTagDigits = 32;
-    std::string body = status_json(snapshot);
+    const std::string body = status_json(snapshot);
     const std::string tag = '"' + sha256(body).substr(0, kTagDigits) + '"';
-    Response response{200, kJson, {{kCacheControl, "no-cache"}, {"ETag", tag}}, ""};
+    Response response = plain(kJson, body, "no-cache");
+    response.headers.emplace_back("ETag", tag);
     if (matches(request.if_none_match, tag)) {
         response.status = 304;
-    } else {
-        response.body = std::move(body);
+        response.body.clear();
     }
     return response;
 }
@@ -95,31 +82,25 @@ bool is_local_name(std::string_view host) {
     return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
 }
 
-Response routed(const Request& request, const model::Snapshot& snapshot) {
-    if (request.over_tcp && !is_local_name(request.host)) {
+}  // namespace
+
+Answer answer(const Request& request, const model::Snapshot& snapshot) {
+    if (request.door == Door::tcp && !is_local_name(request.host)) {
         return problem(421, "Misdirected Request",
                        "Host header: expected localhost, 127.0.0.1 or [::1]; use one of these "
                        "names");
     }
+    if (request.path == "/v1/operations") return operation(request);
     const auto* route = std::ranges::find(kRoutes, request.path, &Route::path);
     if (route == kRoutes.end()) {
         return problem(404, "Not Found",
-                       "no such path; expected /, /v1/status, /v1/plan or /healthz");
+                       "no such path; expected /, /v1/status, /v1/plan, /v1/operations or "
+                       "/healthz");
     }
     if (request.method != "GET" && request.method != "HEAD") {
-        auto refused = problem(405, "Method Not Allowed", "this path is read-only: use GET");
-        refused.headers.emplace_back("Allow", "GET, HEAD");
-        return refused;
+        return wrong_method("GET, HEAD", "this path is read-only: use GET");
     }
     return route->answer(request, snapshot);
-}
-
-}  // namespace
-
-Response answer(const Request& request, const model::Snapshot& snapshot) {
-    auto response = routed(request, snapshot);
-    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-    return response;
 }
 
 }  // namespace kubexm::api

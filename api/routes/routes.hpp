@@ -1,23 +1,39 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "daemon/base/error.hpp"
+#include "daemon/base/names.hpp"
+#include "daemon/model/command.hpp"
 #include "daemon/model/snapshot.hpp"
 
 namespace kubexm::api {
 
 // The API as a pure function; api/openapi.yaml is its contract.
 
-/// Untrusted input.
+/// The listener that a request came through.
+enum class Door {
+    tcp,      // loopback: any user, read-only
+    socket,   // unix socket of group kubexm-read, read-only
+    control,  // unix socket of root
+};
+
+/// Untrusted input, except door and uid.
 struct Request {
     std::string method;  // "GET"
     std::string path;    // without the query
     std::string host;    // the Host header
     std::string if_none_match;
-    bool over_tcp = true;  // false: over the unix socket
+    std::string body;
+    Door door = Door::tcp;
+    std::optional<std::uint32_t> uid;  // of the peer, as the kernel says; nothing over TCP
 };
 
 using Header = std::pair<std::string_view, std::string>;
@@ -29,6 +45,26 @@ struct Response {
     std::string body;
 };
 
-Response answer(const Request& request, const model::Snapshot& snapshot);
+/// A Command waits for the agent's decision; decided() is its response.
+using Answer = std::variant<Response, model::Command>;
+
+Answer answer(const Request& request, const model::Snapshot& snapshot);
+
+/// The response to a command: 202 with the agent's text, 409 where it refuses, 503 where it cannot
+/// decide yet.
+Response decided(const std::string& id, const Result<std::string>& decision);
 
 }  // namespace kubexm::api
+
+namespace kubexm {
+
+template <>
+struct Names<api::Door> {
+    static constexpr std::array<std::pair<api::Door, std::string_view>, 3> kAll{{
+        {api::Door::tcp, "tcp"},
+        {api::Door::socket, "socket"},
+        {api::Door::control, "control"},
+    }};
+};
+
+}  // namespace kubexm

@@ -12,13 +12,25 @@ using nlohmann::json;
 
 json view(const std::string& text) { return text; }
 
+json view(const model::Interface& interface) {
+    return {{"name", interface.name},
+            {"mac", interface.mac},
+            {"addresses", interface.addresses},
+            {"up", interface.up},
+            {"isDefault", interface.is_default}};
+}
+
+template <typename T>
+json view(const std::vector<T>& list);
+
 json view(const model::HostFacts& host) {
     return {{"name", host.name},
             {"osImage", host.os_image},
             {"architecture", host.architecture},
             {"machineId", host.machine_id},
             {"cpus", host.cpus},
-            {"memoryBytes", host.memory_bytes}};
+            {"memoryBytes", host.memory_bytes},
+            {"interfaces", view(host.interfaces)}};
 }
 
 json view(const model::AssignmentView& assignment) {
@@ -27,6 +39,12 @@ json view(const model::AssignmentView& assignment) {
             {"uid", assignment.uid},
             {"server", assignment.server},
             {"version", assignment.version}};
+}
+
+json view(const model::PauseView& pause) {
+    return {{"since", pause.since},
+            {"until", pause.until.empty() ? json() : json(pause.until)},
+            {"uid", pause.uid}};
 }
 
 json view(const model::Condition& condition) {
@@ -48,6 +66,7 @@ json view(const model::UnitView& unit) {
 }
 
 json view(const model::StepView& step);
+json view(const model::Remaining& object);
 json view(const model::PlanView& plan);
 
 template <typename T>
@@ -63,17 +82,26 @@ json view(const std::optional<T>& value) {
 }
 
 json view(const model::StepView& step) {
-    return {{"type", step.type},        {"target", step.target},
-            {"text", step.text},        {"effects", view(step.effects)},
-            {"state", step.state},      {"error", step.error},
+    return {{"type", step.type},
+            {"target", step.target},
+            {"text", step.text},
+            {"effects", view(step.effects)},
+            {"state", name_of(step.state)},
+            {"error", step.error},
             {"progress", step.progress}};
+}
+
+json view(const model::Remaining& object) {
+    return {{"object", object.object}, {"why", object.why}, {"blocksJoin", object.blocks_join}};
 }
 
 json view(const model::PlanView& plan) {
     return {{"id", plan.id},
+            {"purpose", name_of(plan.purpose)},
             {"hash", plan.hash},
-            {"state", plan.state},
+            {"state", name_of(plan.state)},
             {"error", plan.error},
+            {"stays", view(plan.stays)},
             {"steps", view(plan.steps)}};
 }
 
@@ -86,6 +114,7 @@ std::string text(const json& document) {
 std::string status_json(const model::Snapshot& snapshot) {
     return text({{"host", view(snapshot.host)},
                  {"phase", name_of(snapshot.phase)},
+                 {"pause", view(snapshot.pause)},
                  {"assignment", view(snapshot.assignment)},
                  {"conditions", view(snapshot.conditions)},
                  {"plan", view(snapshot.plan)},
@@ -95,6 +124,10 @@ std::string status_json(const model::Snapshot& snapshot) {
 }
 
 std::string plan_json(const model::PlanView& plan) { return text(view(plan)); }
+
+std::string operation_json(const std::string& id, const std::string& decision) {
+    return text({{"id", id}, {"text", decision}});
+}
 
 std::string problem_json(int status, const std::string& title, const std::string& detail) {
     return text(

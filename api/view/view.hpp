@@ -12,6 +12,9 @@ namespace kubexm::api {
 std::string status_json(const model::Snapshot& snapshot);
 std::string plan_json(const model::PlanView& plan);
 
+/// A command that was accepted.
+std::string operation_json(const std::string& id, const std::string& decision);
+
 /// A problem of RFC 9457.
 std::string problem_json(int status, const std::string& title, const std::string& detail);
 

@@ -4,6 +4,7 @@ const TEXTS = {
   en: {
     assignment: "Assignment", conditions: "Conditions", plan: "Plan", certificates: "Certificates", units: "Units",
     cluster: "Cluster", machine: "Machine", server: "API server", version: "Kubernetes",
+    paused: "Paused on this host", until: "until", resume: "until kubexmctl resume", user: "by user", stays: "stays",
     none: "none", expired: "expired", days: "days left", hours: "hours left", minutes: "minutes left", cpus: "CPUs",
     unreachable: "kubexmd does not answer: the status of this host is unknown. Run on the host: systemctl status kubexmd",
     phases: {
@@ -22,6 +23,7 @@ const TEXTS = {
   zh: {
     assignment: "分配", conditions: "状态条件", plan: "计划", certificates: "证书", units: "系统单元",
     cluster: "集群", machine: "机器", server: "API 服务器", version: "Kubernetes",
+    paused: "已在本机暂停", until: "直到", resume: "直到执行 kubexmctl resume", user: "操作用户", stays: "遗留",
     none: "无", expired: "已过期", days: "天后到期", hours: "小时后到期", minutes: "分钟后到期", cpus: "CPU",
     unreachable: "kubexmd 没有响应，本机状态未知。请在本机执行：systemctl status kubexmd",
     phases: {
@@ -100,6 +102,18 @@ function progress(phase) {
   });
 }
 
+function pause(given) {
+  if (!given) return "";
+  const until = given.until ? TEXT.until + " " + given.until : TEXT.resume;
+  return [TEXT.paused, until, TEXT.user + " " + given.uid, given.since].join(" · ");
+}
+
+function stay(one) {
+  const item = document.createElement("li");
+  item.append(element("span", TEXT.stays, "mark bad"), " ", element("span", one.object), element("div", one.why, "dim"));
+  return item;
+}
+
 function assignment(given) {
   if (!given) return [element("dd", TEXT.none, "dim")];
   return ["cluster", "machine", "server", "version"].flatMap((name) =>
@@ -115,11 +129,14 @@ function show(status) {
   at("progress").replaceChildren(...progress(status.phase));
   at("phase").textContent = TEXT.phases[status.phase] || status.phase;
   at("phase").className = status.phase === "failed" ? "bad" : "";
+  at("pause").textContent = pause(status.pause);
+  at("pause").hidden = !status.pause;
   at("assignment").replaceChildren(...assignment(status.assignment));
   fill("conditions", status.conditions.map((one) => marked(one.status, one.type,
     [one.reason, one.message].filter(Boolean).join(": "))));
   at("plan").textContent = plan ? [plan.id, plan.state, plan.error].filter(Boolean).join(" · ") : "";
   fill("steps", plan ? plan.steps.map((step) => marked(step.state, step.text, step.error || step.progress)) : []);
+  at("stays").replaceChildren(...(plan ? plan.stays.map(stay) : []));
   fill("certificates", status.certificates.map(certificate));
   fill("units", status.units.map((unit) => marked(unit.active, unit.name, unit.enablement)));
   at("version").textContent = "kubexmd " + status.version;

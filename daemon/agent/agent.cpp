@@ -1,62 +1,68 @@
 #include "daemon/agent/agent.hpp"
 
-#include "daemon/agent/facts.hpp"
+#include "daemon/base/log.hpp"
 #include "daemon/base/try.hpp"
 
 namespace kubexm::agent {
 
 namespace {
 
-model::Snapshot first_snapshot(const model::HostFacts& facts, const std::string& version) {
-    return {.host = facts,
-            .phase = model::Phase::unconfigured,
-            .assignment = std::nullopt,
-            .conditions = {},
-            .plan = std::nullopt,
-            .certificates = {},
-            .units = {},
-            .version = version};
+/// A memory that cannot be read is as none: the executor and the management cluster know the rest.
+Memory load_memory_or_none(const CredentialStore& store) {
+    auto memory = load_memory(store);
+    if (memory) return *std::move(memory);
+    log::warning(memory.error().what);
+    return {};
+}
+
+/// The host keeps the name it was registered with.
+AgentState first_state(model::HostFacts facts, Memory memory, std::string version) {
+    AgentState state;
+    if (!memory.host_name.empty() && memory.host_name != facts.name) {
+        state.present_name = std::exchange(facts.name, memory.host_name);
+    }
+    state.facts = std::move(facts);
+    state.memory = std::move(memory);
+    state.version = std::move(version);
+    return state;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Agent>> Agent::create(Loop& loop, Options options) {
-    const model::HostFacts facts = TRY(read_facts(options.host_name));
+Result<std::unique_ptr<Agent>> Agent::create(Loop& loop, Options options, model::HostFacts facts,
+                                             Ports ports) {
     CredentialStore store = TRY(CredentialStore::open(options.state));
-    return std::unique_ptr<Agent>(new Agent(loop, std::move(options), std::move(store), facts));
+    AgentState first = first_state(std::move(facts), load_memory_or_none(store), options.version);
+    return std::unique_ptr<Agent>(
+        new Agent(loop, std::move(options), std::move(store), std::move(first), std::move(ports)));
 }
 
-Agent::Agent(Loop& loop, Options options, CredentialStore store, const model::HostFacts& facts)
+Agent::Agent(Loop& loop, Options options, CredentialStore store, AgentState first, Ports ports)
     : loop_(loop),
       options_(std::move(options)),
       store_(std::move(store)),
-      status_(first_snapshot(facts, options_.version), options_.on_change),
-      executor_(loop, options_.executor_socket, options_.program,
-                [this](const Result<>& answer) {
-                    reconciler_.on_executor(answer);
-                    options_.on_ready();
-                }),
-      reports_(loop, options_.executor_socket, options_.program, [](const Result<>&) {}),
-      context_{loop_, executor_, reports_, store_, status_, facts, options_.namespace_},
-      management_(context_, options_.bootstrap_kubeconfig,
-                  {[this](const model::HostRecord& host) { reconciler_.on_host(host); },
-                   [this] { reconciler_.on_management_lost(); }}),
-      reconciler_(context_, management_) {}
+      state_(std::move(first), std::move(ports.clock), options_.on_change),
+      context_{loop, ports.executor, store_, state_, std::move(ports.connect), options_.namespace_},
+      facts_(context_, std::move(ports.read_facts)),
+      management_(
+          context_,
+          {context_.facts().name, options_.bootstrap_kubeconfig, options_.is_bootstrap_configured},
+          {[this] { reconciler_.on_host(); }, [this] { reconciler_.on_management_lost(); }}),
+      reconciler_(context_, management_),
+      commands_(context_) {}
 
-void Agent::start() {
-    executor_.start();
-    reports_.start();
-    management_.start();
+void Agent::on_local_api(const Result<>& listens) {
+    loop_.post(
+        [this, listens] { state_.change([&](AgentState& state) { state.local_api = listens; }); });
 }
 
-std::shared_ptr<const model::Snapshot> Agent::snapshot() {
-    if (!refresh_pending_.exchange(true)) {
-        loop_.post([this] {
-            refresh_pending_ = false;
-            reconciler_.refresh();
+void Agent::submit(model::Command command, Commands::Done done) {
+    loop_.post([this, command = std::move(command), done = std::move(done)]() mutable {
+        // Answered after the decision that follows: the Snapshot shows it.
+        loop_.post([answer = commands_.run(command), done = std::move(done)]() mutable {
+            done(std::move(answer));
         });
-    }
-    return status_.read();
+    });
 }
 
 }  // namespace kubexm::agent

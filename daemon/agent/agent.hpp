@@ -1,54 +1,68 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "daemon/agent/commands.hpp"
 #include "daemon/agent/context.hpp"
 #include "daemon/agent/credential_store.hpp"
-#include "daemon/agent/executor_client.hpp"
+#include "daemon/agent/facts_monitor.hpp"
 #include "daemon/agent/management.hpp"
 #include "daemon/agent/reconciler.hpp"
-#include "daemon/agent/status_store.hpp"
+#include "daemon/agent/state_store.hpp"
 
 namespace kubexm::agent {
 
-/// Puts the parts of kubexmd's decisions together. Loop thread, except snapshot().
+/// Puts the parts of kubexmd's decisions together. Loop thread, except snapshot() and submit().
 class Agent {
 public:
     struct Options {
-        std::string program;  // "kubexmd 0.1.0", sent to the executor
         std::string version;
-        std::string executor_socket;
         std::string state;  // kubexmd's state directory
-        std::string host_name;
         std::string namespace_;
         std::string bootstrap_kubeconfig;
-        /// Called when the first attempt to reach the executor has succeeded or failed.
-        std::function<void()> on_ready;
-        StatusStore::Listener on_change;
+        bool is_bootstrap_configured = false;  // HostIdentity::Options::is_configured
+        StateStore::Listener on_change;
     };
-    static Result<std::unique_ptr<Agent>> create(Loop& loop, Options options);
+    /// The world around the decisions; tests have their own. Outlives the agent.
+    struct Ports {
+        ExecutorPort& executor;
+        std::function<Result<std::unique_ptr<kube::Api>>(kube::ClusterCredentials)> connect;
+        Clock clock;
+        /// read_facts(), or that of a test.
+        FactsMonitor::Read read_facts;
+    };
+    static Result<std::unique_ptr<Agent>> create(Loop& loop, Options options,
+                                                 model::HostFacts facts, Ports ports);
 
-    void start();
-    /// The current status; asks the executor for a fresh observation, for the next call. Any
-    /// thread.
-    std::shared_ptr<const model::Snapshot> snapshot();
+    void start() { management_.start(); }
+    /// The executor is connected, or why not.
+    void on_executor(const Result<>& connected) { reconciler_.on_executor(connected); }
+    /// Links, addresses or routes of this host have changed.
+    void on_links() { facts_.on_links(); }
+    /// The process is awake for another reason.
+    void on_wakeup() { facts_.on_wakeup(); }
+    /// Any thread.
+    std::shared_ptr<const model::Snapshot> snapshot() const { return state_.snapshot(); }
+    /// Whether all listeners of the local API work. Any thread.
+    void on_local_api(const Result<>& listens);
+    /// Any thread; `done` is called on the loop's.
+    void submit(model::Command command, Commands::Done done);
+    const AgentState& state() const { return state_.read(); }
 
 private:
-    Agent(Loop& loop, Options options, CredentialStore store, const model::HostFacts& facts);
+    Agent(Loop& loop, Options options, CredentialStore store, AgentState first, Ports ports);
 
     Loop& loop_;
     Options options_;
     CredentialStore store_;
-    StatusStore status_;
-    ExecutorClient executor_;
-    ExecutorClient reports_;
+    StateStore state_;
     AgentContext context_;
+    FactsMonitor facts_;
     Management management_;
     Reconciler reconciler_;
-    std::atomic<bool> refresh_pending_ = false;
+    Commands commands_;
 };
 
 }  // namespace kubexm::agent

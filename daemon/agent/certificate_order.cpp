@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "daemon/agent/conditions.hpp"
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/try.hpp"
@@ -31,12 +30,15 @@ Result<pki::Key> stored_or_new_key(const CredentialStore& store, const std::stri
 }  // namespace
 
 CertificateOrder::CertificateOrder(AgentContext& context, kube::Api& api, Spec spec, Done done)
-    : context_(context), api_(api), spec_(std::move(spec)), done_(std::move(done)) {}
+    : Activity(context, std::move(done)), api_(api), spec_(std::move(spec)) {}
 
-CertificateOrder::~CertificateOrder() { context_.status.drop(kCertificateIssued); }
+CertificateOrder::~CertificateOrder() {
+    if (!context().state.read().requests.contains(spec_.identity)) return;
+    context().state.change([&](AgentState& state) { state.requests.erase(spec_.identity); });
+}
 
 void CertificateOrder::start() {
-    auto key = stored_or_new_key(context_.store, spec_.key_file);
+    auto key = stored_or_new_key(context().store, spec_.key_file);
     if (!key) return finish(std::unexpected(key.error()));
     key_ = std::make_unique<pki::Key>(*std::move(key));
     post();
@@ -66,14 +68,11 @@ void CertificateOrder::refuse(const kube::Failure& failure) {
 
 void CertificateOrder::await_approval() {
     const std::string name = spec_.name(*key_);
-    const std::string pending =
-        fmt::format("{}: certificate request {} is not approved yet", api_.server(), name);
-    log::info(pending);
-    context_.status.set(is_false(
-        kCertificateIssued, "Info", "WaitingForApproval",
-        fmt::format("{}; to approve it by hand: kubectl certificate approve {}", pending, name)));
+    log::info(fmt::format("{}: certificate request {} is not approved yet", api_.server(), name));
+    context().state.change(
+        [&](AgentState& state) { state.requests[spec_.identity] = {api_.server(), name}; });
     watch_ = std::make_unique<kube::Watch>(
-        context_.loop, api_, kube::kSigningPath, name,
+        context().loop, api_, kube::kSigningPath, name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_request(object); },
                               [this](const kube::Answer<void>& answer) { on_watched(answer); }});
     watch_->start();
@@ -85,41 +84,44 @@ void CertificateOrder::on_watched(const kube::Answer<void>& answer) {
 }
 
 void CertificateOrder::on_request(const nlohmann::json& object) {
-    if (object.is_null()) {
-        if (!seen_) return;
-        return finish(
-            fail(Code::unavailable, "certificate request was deleted before it was signed"));
-    }
-    seen_ = true;
+    if (object.is_null()) return on_absent();
     auto certificate = kube::issued_certificate(object);
     if (!certificate) {
         // The next request needs another key: a name that was denied stays denied.
-        std::ignore = context_.store.remove(spec_.key_file);
+        std::ignore = context().store.remove(spec_.key_file);
         return finish(std::unexpected(certificate.error()));
     }
     if (!certificate->empty()) on_issued(*certificate);
 }
 
+/// Somebody deleted the request, perhaps before it was first seen: post it once more.
+void CertificateOrder::on_absent() {
+    if (is_posted_again_) {
+        return finish(
+            fail(Code::unavailable, "certificate request was deleted before it was signed"));
+    }
+    is_posted_again_ = true;
+    // Posted: the watch must not be destroyed in its own callback.
+    context().loop.post(lifetime().guard([this] {
+        watch_.reset();
+        post();
+    }));
+}
+
 void CertificateOrder::on_issued(const std::string& certificate) {
-    using std::chrono::floor;
-    const auto now = floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto now = context().state.now();
     auto read = pki::read_certificate(certificate);
     auto valid = read ? check_issued(*read, *key_, spec_.subject, now)
                       : Result<>(std::unexpected(read.error()));
     if (!valid) {
         // A certificate that is not valid yet is used once this host's clock is right: keep its
         // key.
-        if (!read || read->not_before <= now) std::ignore = context_.store.remove(spec_.key_file);
+        if (!read || read->not_before <= now) std::ignore = context().store.remove(spec_.key_file);
         return finish(during("issued certificate", valid.error()));
     }
     auto key = key_->pem();
     if (!key) return finish(std::unexpected(key.error()));
     finish(Credential{certificate, *std::move(key)});
-}
-
-void CertificateOrder::finish(Result<Credential> outcome) {
-    watch_.reset();
-    lifetime_.finish(context_.loop, done_, std::move(outcome));
 }
 
 }  // namespace kubexm::agent

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/agent/context.hpp"
-#include "daemon/agent/lifetime_guard.hpp"
+#include "daemon/agent/activity.hpp"
 #include "daemon/base/secret.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/watch.hpp"
@@ -26,9 +25,10 @@ struct Credential {
 /// Requests a client certificate from an API server and waits until it is approved; a condition
 /// shows that. The key is on the disk before the request is sent, and the request's name follows
 /// from the key: after a kill the same request is found again.
-class CertificateOrder {
+class CertificateOrder : public Activity<Credential> {
 public:
     struct Spec {
+        std::string identity;  // "management", "node"
         std::string key_file;  // in the store, until the certificate is issued
         pki::Subject subject;
         std::string signer;
@@ -37,13 +37,9 @@ public:
         std::string hint;  // for a person, when the server answers 401
         std::optional<std::chrono::seconds> lifetime;
     };
-    using Done = std::move_only_function<void(Result<Credential>)>;
-
     CertificateOrder(AgentContext& context, kube::Api& api, Spec spec, Done done);
-    CertificateOrder(const CertificateOrder&) = delete;
-    CertificateOrder& operator=(const CertificateOrder&) = delete;
-    ~CertificateOrder();
-    void start();
+    ~CertificateOrder() override;
+    void start() override;
 
 private:
     void post();
@@ -52,17 +48,14 @@ private:
     void on_watched(const kube::Answer<void>& answer);
     void on_request(const nlohmann::json& object);
     void on_issued(const std::string& certificate);
-    void finish(Result<Credential> outcome);
+    void on_absent();
 
-    AgentContext& context_;
     kube::Api& api_;
     Spec spec_;
-    Done done_;
     std::unique_ptr<pki::Key> key_;  // once it is on the disk
     kube::Api::Handle call_;
     std::unique_ptr<kube::Watch> watch_;
-    bool seen_ = false;
-    LifetimeGuard lifetime_;
+    bool is_posted_again_ = false;
 };
 
 }  // namespace kubexm::agent

@@ -1,25 +1,32 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "daemon/agent/credential_store.hpp"
-#include "daemon/agent/executor_client.hpp"
-#include "daemon/agent/status_store.hpp"
+#include "daemon/agent/executor_port.hpp"
+#include "daemon/agent/state_store.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/loop/loop.hpp"
-#include "daemon/model/snapshot.hpp"
 
 namespace kubexm::agent {
 
 /// Shared by all activities; outlives them.
 struct AgentContext {
     Loop& loop;
-    ExecutorClient& executor;  // requests that are answered soon
-    ExecutorClient& reports;   // events of running plans: a reply may take minutes to end
+    ExecutorPort& executor;
     const CredentialStore& store;
-    StatusStore& status;
-    model::HostFacts facts;
+    StateStore& state;
+    /// kube::Api::create(), or that of a test.
+    std::function<Result<std::unique_ptr<kube::Api>>(kube::ClusterCredentials)> connect;
     std::string namespace_;  // of the ByoHost
+
+    const model::HostFacts& facts() const { return state.read().facts; }
 };
+
+/// Changes the memory, on the disk first: what kubexmd says it knows survives a kill. A failure is
+/// logged and returned; the state then stays as it was.
+Result<> remember(AgentContext& context, const std::function<void(Memory&)>& change);
 
 }  // namespace kubexm::agent

@@ -37,6 +37,10 @@ Result<kube::ClusterCredentials> store_credentials(const CredentialStore& store,
     return credentials;
 }
 
+bool is_same_cluster(const kube::ClusterCredentials& a, const kube::ClusterCredentials& b) {
+    return a.server == b.server && a.server_name == b.server_name && a.ca == b.ca;
+}
+
 kube::ClusterCredentials copy_of(const kube::ClusterCredentials& credentials) {
     return {.server = credentials.server,
             .server_name = credentials.server_name,

@@ -24,6 +24,10 @@ Result<kube::ClusterCredentials> store_credentials(const CredentialStore& store,
                                                    const kube::ClusterCredentials& bootstrap,
                                                    Credential credential);
 
+/// Whether both have the same server, checked in the same way: a new cluster at the same address
+/// does not accept certificates of the old one.
+bool is_same_cluster(const kube::ClusterCredentials& a, const kube::ClusterCredentials& b);
+
 /// For a second connection: each holds its own.
 kube::ClusterCredentials copy_of(const kube::ClusterCredentials& credentials);
 

@@ -5,26 +5,23 @@
 #include <algorithm>
 
 #include "daemon/agent/conditions.hpp"
+#include "daemon/agent/join_strategy.hpp"
+#include "daemon/agent/orders.hpp"
+#include "daemon/agent/state.hpp"
 #include "daemon/base/text.hpp"
 
 namespace kubexm::agent {
 
 namespace {
 
-constexpr std::string_view kTlsBootstrap = "tlsBootstrap";
+using model::HostRecord;
 
-/// The machine that owns objects on this host, if any.
-std::string present_owner(const ExecutorState& executor) {
-    const auto ours = [](const std::string& owner) { return owner.starts_with(kOwnerPrefix); };
-    const auto found = std::ranges::find_if(executor.owners, ours);
-    if (found != executor.owners.end()) return *found;
-    // A plan that was interrupted before its first step has no objects yet.
-    const bool is_running = executor.last && executor.last->state == "running";
-    return is_running ? executor.last->owner : "";
+Decision hold(const std::string& owner, std::string_view reason, std::string message) {
+    return {Action::hold, owner, std::string(reason), std::move(message)};
 }
 
 /// Keeps the message of the last release, which may ask a person to delete the Node.
-Decision wait_for_machine(const model::HostRecord& host) {
+Decision wait_for_machine(const HostRecord& host) {
     const auto reported =
         std::ranges::find(host.conditions, kBootstrapped, &model::Condition::type);
     if (reported != host.conditions.end() && reported->reason == kNodeAbsent) {
@@ -34,73 +31,167 @@ Decision wait_for_machine(const model::HostRecord& host) {
             "the host is not assigned to a cluster"};
 }
 
-Decision hold(const std::string& owner, std::string message) {
-    return {Action::hold, owner, "ManualDecisionRequired", std::move(message)};
+/// A joined node whose orders are followed.
+Decision look_after(const AgentState& state, const std::string& owner,
+                    std::chrono::sys_seconds now) {
+    const auto is_due = [&](const wire::DriftedObject& each) {
+        const auto repairs = state.repairs.find(each.object);
+        return each.owner == owner &&
+               (repairs == state.repairs.end() || now >= repairs->second.not_before);
+    };
+    const bool repair = std::ranges::any_of(state.executor.drift, is_due);
+    return {repair ? Action::repair : Action::maintain, owner, "", ""};
 }
 
-bool is_joined(const std::string& owner, const ExecutorState& executor) {
-    return executor.has(owner) && executor.last && executor.last->owner == owner &&
-           executor.last->state == "done";
+/// The management cluster does not answer or was not asked yet: the node is looked after, new
+/// orders wait.
+std::optional<Decision> without_orders(const AgentState& state, const ExecutorState& executor,
+                                       const std::string& present, std::chrono::sys_seconds now) {
+    if (present.empty()) return std::nullopt;
+    // In the middle of an adoption there are two machines.
+    const std::string joined = executor.joined_machine();
+    if (!joined.empty()) return look_after(state, joined, now);
+    return Decision{Action::wait, present, "",
+                    "the join is not complete; it goes on when the management cluster answers"};
 }
 
-/// A joined node does not need its bootstrap secret any more.
-Decision maintain(const model::HostRecord& host, const std::string& owner) {
-    if (host.join_mode == kTlsBootstrap) return {Action::maintain, owner, "", ""};
-    return hold(owner,
-                fmt::format("ByoHost asks for joinMode \"{1}\", but this host was joined by {0}; "
-                            "the node stays as it is until it is released",
-                            kTlsBootstrap, printable(host.join_mode)));
+Decision release(const AgentState& state, const HostRecord& host, const std::string& present) {
+    if (const std::string why = contradiction(host, state.memory, present); !why.empty()) {
+        return hold(
+            present, "StaleReleaseOrder",
+            fmt::format("{}; the node stays as it is. To release it, correct the ByoHost or "
+                        "run kubexmctl leave on the host",
+                        why));
+    }
+    return {Action::release, present, "", ""};
+}
+
+/// Why a person wants this machine to stay released; empty: nobody does. The memory of its join
+/// ends when the orders change.
+std::string released_by_person(const Memory& memory, const ExecutorState& executor,
+                               const std::string& owner) {
+    if (memory.leave && memory.leave->owner == owner) return "kubexmctl leave released this host";
+    if (!memory.joined || memory.joined->owner != owner) return "";
+    const wire::Outcome* last = executor.newest(owner);
+    const bool by_root = last != nullptr && last->purpose == model::PlanPurpose::release &&
+                         last->uid == 0 &&
+                         last->at > std::max(memory.resumed_at, memory.joined->at);
+    return by_root ? "root undid the join of this host" : "";
 }
 
 /// The host is assigned, and its join is not complete.
-Decision join(const model::HostRecord& host, const std::string& owner) {
+Decision join(const AgentState& state, const ExecutorState& executor, const HostRecord& host,
+              const std::string& owner) {
+    if (const std::string why = released_by_person(state.memory, executor, owner); !why.empty()) {
+        return hold("", "ReleasedByPerson",
+                    why +
+                        "; it stays released until the ByoHost names another machine, or until "
+                        "kubexmctl resume");
+    }
     if (!host.bootstrap_secret) {
         return {Action::wait, owner, "BootstrapDataSecretUnavailable",
                 "the host is assigned; the ByoHost names no bootstrap secret yet"};
     }
-    if (host.join_mode != kTlsBootstrap) {
-        return {Action::refuse, owner, "JoinModeNotAvailable",
-                fmt::format(
-                    "joinMode {} is not supported yet, expected {}; the host is not changed",
-                    host.join_mode.empty() ? "kubeadm" : printable(host.join_mode), kTlsBootstrap)};
+    if (find_strategy(host.join_mode) == nullptr) {
+        return {
+            Action::refuse, owner, "JoinModeNotAvailable",
+            fmt::format("joinMode {} is not supported yet, expected tlsBootstrap; the host is not "
+                        "changed",
+                        host.join_mode.empty() ? "kubeadm" : printable(host.join_mode))};
     }
-    return {Action::join, owner, "", ""};
+    return {Action::join, owner, "", "", orders_hash(host)};
+}
+
+/// A joined node does not need its bootstrap secret any more.
+Decision maintain(const AgentState& state, const ExecutorState& executor, const HostRecord& host,
+                  const std::string& owner, std::chrono::sys_seconds now) {
+    if (const std::string mode = join_mode_of(state, owner); host.join_mode != mode) {
+        return hold(owner, kManualDecisionRequired,
+                    fmt::format("ByoHost asks for joinMode \"{}\", but this host was joined by "
+                                "{}; the node stays as it is until it is released",
+                                printable(host.join_mode), mode));
+    }
+    if (state.credentials_problem && host.bootstrap_secret) {
+        return {Action::join, owner, "", "", "new certificate"};
+    }
+    const auto wanted = wanted_join(state);
+    if (!wanted) return look_after(state, owner, now);
+    const Result<model::NodeJoin>& join = *wanted;
+    if (!join) return look_after(state, owner, now);
+    const std::string hash = wanted_of(*join);
+    const wire::Outcome* applied = executor.outcome(owner, model::PlanPurpose::join);
+    if (applied != nullptr && applied->wanted == hash) return look_after(state, owner, now);
+    return {Action::join, owner, "", "", hash};
+}
+
+Decision other_machine(const AgentState& state, const HostRecord& host,
+                       const model::Reference& machine, const std::string& present) {
+    const std::string desired = owner_of(machine);
+    const bool has_begun = state.memory.joined && state.memory.joined->owner == desired;
+    if (state.memory.adopted == desired || has_begun || is_moved(state, present)) {
+        return {Action::adopt, desired, "", "", orders_hash(host), present};
+    }
+    return hold(present, kManualDecisionRequired,
+                fmt::format("ByoHost names machine {} with uid {}, but this host is a node of {}; "
+                            "the node stays as it is until it is released (kubexmctl leave) or the "
+                            "machine is confirmed (kubexmctl adopt)",
+                            machine.name, machine.uid, present));
+}
+
+Decision assigned(const AgentState& state, const ExecutorState& executor, const HostRecord& host,
+                  const model::Reference& machine, std::chrono::sys_seconds now) {
+    const auto machines = executor.present_machines();
+    const std::string desired = owner_of(machine);
+    const auto other =
+        std::ranges::find_if(machines, [&](const std::string& each) { return each != desired; });
+    const bool is_joined = executor.is_joined(desired);
+    if (other == machines.end()) {
+        return is_joined ? maintain(state, executor, host, desired, now)
+                         : join(state, executor, host, desired);
+    }
+    if (is_joined) return {Action::adopt, desired, "", "", orders_hash(host), *other};
+    return other_machine(state, host, machine, *other);
+}
+
+std::optional<Decision> follow_orders(const AgentState& state, const ExecutorState& executor,
+                                      const std::string& present, std::chrono::sys_seconds now) {
+    if (!state.host) return without_orders(state, executor, present, now);
+    const HostRecord& host = *state.host;
+    if (host.paused) return Decision{Action::ignore, present, "", ""};
+    if (host.release_asked) return release(state, host, present);
+    if (!host.problem.empty()) {
+        if (present.empty()) return Decision{Action::refuse, "", "InvalidAssignment", host.problem};
+        return hold(present, kManualDecisionRequired, host.problem);
+    }
+    if (host.machine) return assigned(state, executor, host, *host.machine, now);
+    if (present.empty()) return wait_for_machine(host);
+    return hold(present, kManualDecisionRequired,
+                fmt::format("ByoHost names no machine and asks for no release, but this host is a "
+                            "node of {}; the node stays as it is. To release it, annotate the "
+                            "ByoHost with byoh.infrastructure.cluster.x-k8s.io/unregistering, or "
+                            "run kubexmctl leave on the host",
+                            present));
 }
 
 }  // namespace
-
-bool ExecutorState::has(const std::string& owner) const {
-    return std::ranges::find(owners, owner) != owners.end();
-}
 
 std::string owner_of(const model::Reference& machine) {
     return fmt::format("{}{}", kOwnerPrefix, machine.uid);
 }
 
-Decision decide(const model::HostRecord& host, const ExecutorState& executor) {
-    const std::string present = present_owner(executor);
-    if (host.paused) return {Action::ignore, present, "", ""};
-    if (host.release_asked) return {Action::release, present, "", ""};
-    if (!host.problem.empty()) {
-        if (present.empty()) return {Action::refuse, "", "InvalidAssignment", host.problem};
-        return hold(present, host.problem);
+std::optional<Decision> decide(const AgentState& state, std::chrono::sys_seconds now) {
+    if (!state.executor.observed) return std::nullopt;
+    const ExecutorState& executor = *state.executor.observed;
+    const auto machines = executor.present_machines();
+    const std::string present = machines.empty() ? "" : machines.front();
+    const Memory& memory = state.memory;
+    if (memory.leave && std::ranges::find(machines, memory.leave->owner) != machines.end()) {
+        return Decision{Action::release, memory.leave->owner, "", ""};
     }
-    if (!host.machine) {
-        if (present.empty()) return wait_for_machine(host);
-        return hold(
-            present,
-            fmt::format("ByoHost names no machine and asks for no release, but this host is a "
-                        "node of {}; the node stays as it is. To release it, annotate the "
-                        "ByoHost with byoh.infrastructure.cluster.x-k8s.io/unregistering",
-                        present));
+    if (memory.pause && is_active(*memory.pause, now)) {
+        return Decision{Action::pause, present, "PausedByPerson", pause_text(*memory.pause)};
     }
-    const std::string desired = owner_of(*host.machine);
-    if (is_joined(desired, executor)) return maintain(host, desired);
-    if (present.empty() || present == desired) return join(host, desired);
-    return hold(present,
-                fmt::format("ByoHost names machine {} with uid {}, but this host is a node of {}; "
-                            "the node stays as it is until it is released",
-                            host.machine->name, host.machine->uid, present));
+    return follow_orders(state, executor, present, now);
 }
 
 }  // namespace kubexm::agent

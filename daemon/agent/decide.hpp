@@ -1,34 +1,29 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "daemon/executor/wire/messages.hpp"
+#include "daemon/base/names.hpp"
 #include "daemon/model/host.hpp"
 
 namespace kubexm::agent {
 
-/// What the executor has on this host.
-struct ExecutorState {
-    std::vector<std::string> owners;        // of objects on the host
-    std::optional<wire::PlanSummary> last;  // the newest plan of a machine
-    std::string running_plan;               // of any owner
-
-    bool has(const std::string& owner) const;
-    bool operator==(const ExecutorState&) const = default;
-};
+struct AgentState;
 
 enum class Action {
-    ignore,    // paused
+    ignore,    // paused by the management cluster
+    pause,     // paused by a person
     wait,      // for the management cluster
     refuse,    // the assignment is not possible on this host; change nothing
     hold,      // the assignment conflicts with the node on this host; change nothing
-    join,      // start or complete the join
+    join,      // start or complete the join, or apply changed settings
+    adopt,     // the same node for another machine: join for it, then drop the old owner
     maintain,  // joined: monitor the Node
+    repair,    // joined, but objects on the host differ from what was applied
     release,   // undo everything
 };
 
@@ -37,17 +32,17 @@ struct Decision {
     std::string owner;   // of the node that is joined, maintained or released
     std::string reason;  // of the condition to set; empty: none
     std::string message;
+    std::string wanted;  // join and adopt: hash of the wanted state
+    std::string from;    // adopt: the owner until now
 
     bool operator==(const Decision&) const = default;
 };
 
-/// Of the owners that kubexmd manages; plans of other owners are left alone.
-inline constexpr std::string_view kOwnerPrefix = "machine-";
 std::string owner_of(const model::Reference& machine);
 
-/// Pure. Releases on an explicit order only: a machine reference that disappeared or changed is
-/// none.
-Decision decide(const model::HostRecord& host, const ExecutorState& executor);
+/// Nothing: it cannot be said yet. Pure. Releases on an explicit order only: a machine reference
+/// that disappeared or changed is none.
+std::optional<Decision> decide(const AgentState& state, std::chrono::sys_seconds now);
 
 }  // namespace kubexm::agent
 
@@ -55,13 +50,16 @@ namespace kubexm {
 
 template <>
 struct Names<agent::Action> {
-    static constexpr std::array<std::pair<agent::Action, std::string_view>, 7> kAll{{
+    static constexpr std::array<std::pair<agent::Action, std::string_view>, 10> kAll{{
         {agent::Action::ignore, "ignore"},
+        {agent::Action::pause, "pause"},
         {agent::Action::wait, "wait"},
         {agent::Action::refuse, "refuse"},
         {agent::Action::hold, "hold"},
         {agent::Action::join, "join"},
+        {agent::Action::adopt, "adopt"},
         {agent::Action::maintain, "maintain"},
+        {agent::Action::repair, "repair"},
         {agent::Action::release, "release"},
     }};
 };

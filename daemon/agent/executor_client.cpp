@@ -1,10 +1,6 @@
 #include "daemon/agent/executor_client.hpp"
 
-#include <algorithm>
-#include <array>
 #include <utility>
-
-#include "daemon/base/overloaded.hpp"
 
 namespace kubexm::agent {
 
@@ -14,21 +10,6 @@ Error error_of(const wire::Refused& refused) {
     return {from_name<Code>(refused.code).value_or(Code::internal), refused.what};
 }
 
-/// Whether a reply is the last one to a request.
-bool is_last(const wire::Request& request, const wire::Reply& reply) {
-    using namespace wire;
-    return std::visit(
-        overloaded{
-            [&](const Observe&) { return std::holds_alternative<Observation>(reply); },
-            [&](const Follow&) { return std::holds_alternative<PlanSummary>(reply); },
-            [&](const Journal&) { return std::holds_alternative<JournalState>(reply); },
-            [&](const Preview&) { return std::holds_alternative<End>(reply); },
-            [&](const History&) { return std::holds_alternative<End>(reply); },
-            [](const auto&) { return true; },
-        },
-        request);
-}
-
 }  // namespace
 
 ExecutorClient::ExecutorClient(Loop& loop, std::string socket, std::string program,
@@ -36,46 +17,55 @@ ExecutorClient::ExecutorClient(Loop& loop, std::string socket, std::string progr
     : on_change_(std::move(on_change)),
       connection_(loop, std::move(socket), std::move(program),
                   {[this](const Result<>& connected) { this->on_change(connected); },
-                   [this](const wire::Reply& reply) { on_reply(reply); }}) {}
+                   [this](const wire::NumberedReply& reply) { on_reply(reply); }}) {}
 
 void ExecutorClient::ask(wire::Request request, std::vector<Fd> contents, Handler handler) {
-    pending_.push_back({std::move(request), std::move(contents), std::move(handler)});
-    if (connected_ && pending_.size() == 1) send_first();
+    Waiting asked{std::move(request), std::move(contents), std::move(handler)};
+    if (connected_) return send(std::move(asked));
+    waiting_.push_back(std::move(asked));
 }
 
+/// The requests are taken out first: handlers may ask again. Whoever fails because of a lost
+/// connection must know of the loss.
 void ExecutorClient::on_change(const Result<>& connected) {
     connected_ = connected.has_value();
-    if (!connected) {
-        auto lost = std::exchange(pending_, {});
-        for (Pending& each : lost) each.handler(std::unexpected(connected.error()));
-    }
+    auto waiting = std::exchange(waiting_, {});
+    auto open = std::exchange(open_, {});
     on_change_(connected);
-    if (connected_ && !pending_.empty()) send_first();
-}
-
-void ExecutorClient::send_first() {
-    std::vector<int> descriptors;
-    for (const Fd& content : pending_.front().contents) descriptors.push_back(content.get());
-    auto sent = connection_.send(pending_.front().request, descriptors);
-    if (!sent) end_first(std::unexpected(sent.error()));
-}
-
-/// Taken out first: the handler may ask again.
-void ExecutorClient::end_first(const Result<wire::Reply>& last) {
-    Pending first = std::move(pending_.front());
-    pending_.pop_front();
-    const bool more = !pending_.empty();
-    first.handler(last);
-    if (connected_ && more) send_first();
-}
-
-void ExecutorClient::on_reply(const wire::Reply& reply) {
-    if (pending_.empty()) return;
-    if (const auto* refused = std::get_if<wire::Refused>(&reply)) {
-        return end_first(std::unexpected(error_of(*refused)));
+    if (connected) {
+        for (Waiting& each : waiting) send(std::move(each));
+        return;
     }
-    if (is_last(pending_.front().request, reply)) return end_first(reply);
-    pending_.front().handler(reply);
+    const Error lost{Code::unavailable, connected.error().what};
+    for (auto& [id, handler] : open) handler(std::unexpected(lost));
+    for (Waiting& each : waiting) each.handler(std::unexpected(lost));
+}
+
+/// 0 is of the connection, 1 of its Hello; and after four billion the numbers begin again.
+std::uint32_t ExecutorClient::new_id() {
+    do {
+        ++last_id_;
+    } while (last_id_ <= ExecutorConnection::kHelloId || open_.contains(last_id_));
+    return last_id_;
+}
+
+void ExecutorClient::send(Waiting request) {
+    const std::uint32_t id = new_id();
+    auto sent = connection_.send(id, request.request, std::move(request.contents));
+    if (!sent) return request.handler(std::unexpected(sent.error()));
+    open_[id] = std::move(request.handler);
+}
+
+/// The last reply takes the handler out first: it may ask again, or destroy what it belongs to.
+void ExecutorClient::on_reply(const wire::NumberedReply& reply) {
+    const auto found = open_.find(reply.id);
+    if (found == open_.end()) return;
+    const auto* refused = std::get_if<wire::Refused>(&reply.reply);
+    if (refused == nullptr && reply.part == wire::Part::more) return found->second(reply.reply);
+    Handler handler = std::move(found->second);
+    open_.erase(found);
+    if (refused != nullptr) return handler(std::unexpected(error_of(*refused)));
+    handler(reply.reply);
 }
 
 }  // namespace kubexm::agent

@@ -39,18 +39,72 @@ Result<> ExecutorConnection::check_peer(const wire::Channel& channel) const {
 Result<> ExecutorConnection::connect() {
     wire::Channel channel = TRY(wire::Channel::connect(socket_));
     TRY(check_peer(channel));
-    auto source = TRY(loop_.on_io(channel.fd(), EPOLLIN, [this](std::uint32_t) { on_readable(); }));
+    channel_ = std::move(channel);
+    TRY(watch(EPOLLIN));
     timer_ = TRY(loop_.after(kHelloDeadline, [this] {
         disconnect({Code::timeout, fmt::format("{}: no Hello from the executor", socket_)});
     }));
-    channel_ = std::move(channel);
-    source_ = std::move(source);
-    return send(wire::Hello{wire::kProtocol, program_});
+    return send(kHelloId, wire::Hello{wire::kProtocol, program_});
 }
 
-Result<> ExecutorConnection::send(const wire::Request& request, std::span<const int> descriptors) {
+Result<> ExecutorConnection::watch(std::uint32_t events) {
+    source_.reset();
+    if (!channel_) return {};
+    source_ =
+        TRY(loop_.on_io(channel_->fd(), events, [this](std::uint32_t ready) { on_io(ready); }));
+    return {};
+}
+
+Result<> ExecutorConnection::send(std::uint32_t id, const wire::Request& request,
+                                  std::vector<Fd> descriptors) {
     if (!channel_) return fail(Code::unavailable, socket_ + ": not connected");
-    return channel_->send(pack(request), descriptors, no_wait());
+    std::string text = pack(id, request);
+    if (text.size() > wire::kMaxFrame || descriptors.size() > wire::kMaxDescriptors) {
+        return fail(
+            Code::invalid,
+            fmt::format("request: expected at most {} bytes and {} descriptors, found {} "
+                        "and {}",
+                        wire::kMaxFrame, wire::kMaxDescriptors, text.size(), descriptors.size()));
+    }
+    waiting_.push_back({std::move(text), std::move(descriptors)});
+    if (waiting_.size() == 1) write_waiting();
+    return {};
+}
+
+void ExecutorConnection::write_waiting() {
+    auto written = write_some();
+    if (written) return;
+    waiting_.clear();
+    // A closed connection is found by reading, with the reason that the executor may have sent.
+    if (written.error().code == Code::unavailable) return;
+    // Later: the sender of a request does not expect to be called back.
+    loop_.post([this, why = written.error()] {
+        if (channel_) disconnect(why);
+    });
+}
+
+Result<> ExecutorConnection::write_some() {
+    while (channel_ && !waiting_.empty()) {
+        std::vector<int> descriptors;
+        for (const Fd& each : waiting_.front().descriptors) descriptors.push_back(each.get());
+        auto sent = channel_->send(waiting_.front().text, descriptors, no_wait());
+        if (!sent && sent.error().code == Code::timeout) return want_write(true);
+        if (!sent) return sent;
+        waiting_.pop_front();
+    }
+    return want_write(false);
+}
+
+/// Watches for EPOLLOUT only while requests wait: a socket is nearly always writable.
+Result<> ExecutorConnection::want_write(bool wanted) {
+    if (wanted == wants_write_ || !channel_) return {};
+    wants_write_ = wanted;
+    return watch(wanted ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void ExecutorConnection::on_io(std::uint32_t events) {
+    if ((events & EPOLLOUT) != 0) write_waiting();
+    if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) on_readable();
 }
 
 void ExecutorConnection::on_readable() {
@@ -58,16 +112,16 @@ void ExecutorConnection::on_readable() {
     auto frame = channel_->receive(no_wait());
     if (!frame && frame.error().code == Code::timeout) return;
     if (!frame) return disconnect(frame.error());
-    auto reply = wire::unpack_reply(frame->text);
+    auto reply = wire::unpack_reply(frame->text, std::move(frame->descriptors));
     if (!reply) return disconnect(reply.error());
     receive(*reply);
 }
 
-void ExecutorConnection::receive(const wire::Reply& reply) {
+void ExecutorConnection::receive(const wire::NumberedReply& reply) {
+    const auto* refused = std::get_if<wire::Refused>(&reply.reply);
+    const bool of_connection = !greeted_ || reply.id == 0;
+    if (refused != nullptr && of_connection) return disconnect({Code::denied, refused->what});
     if (greeted_) return listener_.on_reply(reply);
-    if (const auto* refused = std::get_if<wire::Refused>(&reply)) {
-        return disconnect({Code::denied, refused->what});
-    }
     greeted_ = true;
     timer_.reset();
     backoff_.reset();
@@ -77,6 +131,8 @@ void ExecutorConnection::receive(const wire::Reply& reply) {
 void ExecutorConnection::disconnect(const Error& why) {
     source_.reset();
     channel_.reset();
+    waiting_.clear();
+    wants_write_ = false;
     greeted_ = false;
     listener_.on_change(std::unexpected(why));
     retry_later();

@@ -90,7 +90,8 @@ Result<model::HostFacts> read_facts(const std::string& name) {
         .architecture = architecture_of(kernel.machine),
         .machine_id = first_line("/etc/machine-id"),
         .cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))),
-        .memory_bytes = static_cast<std::int64_t>(memory.totalram * memory.mem_unit)};
+        .memory_bytes = static_cast<std::int64_t>(memory.totalram * memory.mem_unit),
+        .interfaces = interfaces_of(read_links())};
 }
 
 }  // namespace kubexm::agent

@@ -8,12 +8,21 @@
 
 namespace kubexm::agent {
 
-/// Facts of this host that need no privilege. `name`: of the ByoHost and the Node; empty: the host
-/// name, in lower case. invalid: not a node name.
+/// Facts of this host, read now; none needs a privilege. `name`: of the ByoHost and the Node;
+/// empty: the host name, in lower case. invalid: not a node name.
 Result<model::HostFacts> read_facts(const std::string& name);
 
-/// All interfaces with their addresses, in the kernel's order.
-std::vector<model::Interface> read_interfaces();
+/// A network interface as the kernel has it.
+struct Link {
+    model::Interface interface;
+    bool is_hardware = false;
+};
+
+/// All links with their addresses, in the kernel's order.
+std::vector<Link> read_links();
+
+/// The interfaces that are this host's own: without those that a pod network makes. Pure.
+std::vector<model::Interface> interfaces_of(const std::vector<Link>& links);
 
 /// PRETTY_NAME of an os-release file as the BYOH provider writes it: without quotes and " LTS";
 /// "Unknown" where it is missing. Pure.

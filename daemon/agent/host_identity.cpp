@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "daemon/agent/credentials.hpp"
+#include "daemon/base/digest.hpp"
 #include "daemon/base/io.hpp"
 #include "daemon/base/log.hpp"
+#include "daemon/base/try.hpp"
 
 namespace kubexm::agent {
 
@@ -18,19 +20,16 @@ constexpr std::size_t kMaxKubeconfig = std::size_t{1} << 20U;
 constexpr const char* kKeyFile = "management.key";
 constexpr std::chrono::hours kLifetime{365 * 24};  // as the provider's own agent requests
 
-std::chrono::sys_seconds now() {
-    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-}
-
 CertificateOrder::Spec spec_for(const std::string& host) {
-    return {.key_file = kKeyFile,
+    return {.identity = "management",
+            .key_file = kKeyFile,
             .subject = {"byoh:host:" + host, "byoh:hosts"},
             .signer = "kubernetes.io/kube-apiserver-client",
             .usages = {"client auth"},
             .name = [host](const pki::Key& key) { return pki::host_request_name(key, host); },
             .hint =
                 "The token of the bootstrap kubeconfig may have expired: put a new one into "
-                "/etc/kubexm/bootstrap-kubeconfig and restart kubexmd",
+                "/etc/kubexm/bootstrap-kubeconfig",
             .lifetime = kLifetime};
 }
 
@@ -43,15 +42,57 @@ HostIdentity::HostIdentity(AgentContext& context, Options options, Listener list
       backoff_(1s, 5min) {}
 
 void HostIdentity::start() {
-    auto loaded = load_credentials(context_.store, kCredentialsFile, now());
+    auto loaded = load_credentials(context_.store, kCredentialsFile, context_.state.now());
     if (!loaded) {
         log::warning("stored identity is not usable: " + loaded.error().what);
         return enrol();
     }
     std::optional<kube::ClusterCredentials>& credentials = *loaded;
     if (!credentials) return enrol();
-    std::ignore = context_.store.remove(kKeyFile);  // left by a kill after the enrolment
-    listener_.on_credentials(*std::move(credentials));
+    use(*std::move(credentials));
+}
+
+void HostIdentity::use(kube::ClusterCredentials credentials) {
+    is_refused_ = false;
+    present_ = kube::ClusterCredentials{.server = credentials.server,
+                                        .server_name = credentials.server_name,
+                                        .ca = credentials.ca,
+                                        .token = Secret(),
+                                        .certificate = "",
+                                        .key = Secret()};
+    listener_.on_credentials(std::move(credentials));
+    follow_bootstrap();
+}
+
+void HostIdentity::use_bootstrap(Result<std::shared_ptr<const Fd>> content) {
+    if (options_.is_configured) return;
+    if (!content) return report(content.error());
+    if (*content == nullptr) return;
+    passed_ = *std::move(content);
+    const std::string before = digest_;
+    std::ignore = read_bootstrap();
+    if (digest_ == before) return;
+    backoff_.reset();
+    if (present_ && !is_refused_) return follow_bootstrap();
+    enrol();
+}
+
+/// Another token for the present cluster is used when the certificate is refused.
+void HostIdentity::follow_bootstrap() {
+    retry_.reset();
+    order_.reset();
+    context_.state.change([](AgentState& state) { state.management.bootstrap_problem.reset(); });
+    auto bootstrap = read_bootstrap();
+    if (!bootstrap && bootstrap.error().code != Code::not_found) return report(bootstrap.error());
+    if (!bootstrap || !present_ || is_same_cluster(*bootstrap, *present_)) {
+        std::ignore = context_.store.remove(kKeyFile);  // left by a kill after the enrolment
+        return;
+    }
+    log::notice(
+        fmt::format("the bootstrap kubeconfig names the cluster at {}; this host leaves the "
+                    "one at {} when it has a certificate there",
+                    bootstrap->server, context_.state.read().management.server));
+    enrol();
 }
 
 void HostIdentity::renew() {
@@ -60,7 +101,7 @@ void HostIdentity::renew() {
 }
 
 void HostIdentity::confirm() {
-    is_refused_ = false;
+    if (!std::exchange(is_refused_, false)) return;
     retry_.reset();
     order_.reset();
 }
@@ -68,25 +109,32 @@ void HostIdentity::confirm() {
 void HostIdentity::enrol() {
     retry_.reset();
     auto bootstrap = read_bootstrap();
-    // systemd passes credentials at the start only: without one a retry is useless.
-    if (!bootstrap && bootstrap.error().code == Code::not_found) {
-        return listener_.on_error(bootstrap.error());
-    }
+    // Without one a retry is useless: the executor passes on a new one.
+    if (!bootstrap && bootstrap.error().code == Code::not_found) return report(bootstrap.error());
     if (!bootstrap) return retry_later(bootstrap.error());
     bootstrap_ = *std::move(bootstrap);
     order();
 }
 
-Result<kube::ClusterCredentials> HostIdentity::read_bootstrap() const {
+/// Empty: there is none.
+Result<Secret> HostIdentity::read_text() const {
+    if (passed_) {
+        return Secret(TRY(read_whole(passed_->get(), "bootstrap kubeconfig", kMaxKubeconfig)));
+    }
     const std::string& path = options_.bootstrap_kubeconfig;
     auto read = path.empty() ? Result<std::string>("") : read_file(path, kMaxKubeconfig);
-    const bool is_absent = !read && read.error().code == Code::not_found;
-    if (!read && !is_absent) return during("bootstrap kubeconfig", read.error());
-    const Secret text(is_absent ? "" : *std::move(read));
+    if (!read && read.error().code == Code::not_found) return Secret();
+    if (!read) return during("bootstrap kubeconfig", read.error());
+    return Secret(*std::move(read));
+}
+
+Result<kube::ClusterCredentials> HostIdentity::read_bootstrap() {
+    const Secret text = TRY(read_text());
+    digest_ = sha256(text.reveal());
     if (text.empty() || text.reveal() == kNone) {
         return fail(Code::not_found,
                     "no bootstrap kubeconfig: put it into /etc/kubexm/bootstrap-kubeconfig "
-                    "(mode 0600, owner root) and restart kubexmd");
+                    "(mode 0600, owner root)");
     }
     auto bootstrap = kube::credentials_from_kubeconfig(text.reveal());
     if (!bootstrap) return during("bootstrap kubeconfig", bootstrap.error());
@@ -94,10 +142,8 @@ Result<kube::ClusterCredentials> HostIdentity::read_bootstrap() const {
 }
 
 void HostIdentity::order() {
-    context_.status.change([](model::Snapshot& now) {
-        if (now.phase == model::Phase::unconfigured) now.phase = model::Phase::enrolling;
-    });
-    auto api = kube::Api::create(context_.loop, copy_of(bootstrap_));
+    context_.state.change([](AgentState& state) { state.management.configured = true; });
+    auto api = context_.connect(copy_of(bootstrap_));
     if (!api) return retry_later(api.error());
     api_ = *std::move(api);
     order_ = std::make_unique<CertificateOrder>(
@@ -115,16 +161,24 @@ void HostIdentity::on_certificate(Result<Credential> credential) {
     if (!credentials) return retry_later(credentials.error());
     std::ignore = context_.store.remove(kKeyFile);
     bootstrap_ = {};
-    is_refused_ = false;
     backoff_.reset();
-    listener_.on_credentials(*std::move(credentials));
+    use(*std::move(credentials));
+}
+
+/// A cluster that the host cannot follow to is no problem of the present one.
+void HostIdentity::report(const Error& why) {
+    if (!present_ || is_refused_) return listener_.on_error(why);
+    log::warning(why.what);
+    context_.state.change([&](AgentState& state) { state.management.bootstrap_problem = why; });
 }
 
 /// For ever: the server may come back, a new token or an approval may arrive, and a stored
 /// certificate may become valid when the clock is set.
 void HostIdentity::retry_later(const Error& why) {
-    listener_.on_error(why);
-    auto timer = context_.loop.after(backoff_.next(), [this] { is_refused_ ? enrol() : start(); });
+    report(why);
+    const bool from_store = !present_ && !is_refused_;
+    auto timer = context_.loop.after(backoff_.next(),
+                                     [this, from_store] { from_store ? start() : enrol(); });
     if (timer) retry_ = *std::move(timer);
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/agent/certificate_order.hpp"
@@ -12,12 +13,14 @@
 namespace kubexm::agent {
 
 /// This host's identity in the management cluster: the stored certificate, or one requested with
-/// the bootstrap kubeconfig. Retries for ever.
+/// the bootstrap kubeconfig. Where that names another cluster, the host requests a certificate
+/// there and keeps its present one until then. Retries for ever.
 class HostIdentity {
 public:
     struct Options {
         std::string host;                  // becomes CN=byoh:host:<host>
         std::string bootstrap_kubeconfig;  // path; empty or absent: none
+        bool is_configured = false;        // the path is that of the configuration
     };
     struct Listener {
         std::function<void(kube::ClusterCredentials)> on_credentials;
@@ -27,22 +30,32 @@ public:
     HostIdentity(AgentContext& context, Options options, Listener listener);
 
     void start();
+    /// Root's bootstrap kubeconfig, which may be a new one; null: there is none. Ignored where the
+    /// configuration names another file.
+    void use_bootstrap(Result<std::shared_ptr<const Fd>> content);
     /// The server refused the certificate: request a new one with the bootstrap kubeconfig.
     void renew();
     /// The server accepted the certificate: stop a renewal, if one runs.
     void confirm();
 
 private:
-    Result<kube::ClusterCredentials> read_bootstrap() const;
+    Result<Secret> read_text() const;
+    Result<kube::ClusterCredentials> read_bootstrap();
+    void use(kube::ClusterCredentials credentials);
+    void follow_bootstrap();
     void enrol();
     void order();
     void on_certificate(Result<Credential> credential);
+    void report(const Error& why);
     void retry_later(const Error& why);
 
     AgentContext& context_;
     Options options_;
     Listener listener_;
+    std::shared_ptr<const Fd> passed_;  // the bootstrap kubeconfig, newer than the file; null: none
+    std::string digest_;                // of the bootstrap kubeconfig that was read last
     kube::ClusterCredentials bootstrap_;
+    std::optional<kube::ClusterCredentials> present_;  // in use; without certificate and key
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<CertificateOrder> order_;
     bool is_refused_ = false;  // the stored certificate

@@ -4,63 +4,124 @@
 
 #include <nlohmann/json.hpp>
 
-#include "daemon/agent/conditions.hpp"
 #include "daemon/agent/credentials.hpp"
+#include "daemon/agent/orders.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/kube/byohost.hpp"
 
 namespace kubexm::agent {
 
-Management::Management(AgentContext& context, std::string bootstrap_kubeconfig, Listener listener)
+namespace {
+
+constexpr std::chrono::seconds kEchoes{10};
+
+}  // namespace
+
+Management::Management(AgentContext& context, HostIdentity::Options identity, Listener listener)
     : context_(context),
       listener_(std::move(listener)),
       identity_(
-          context, {context.facts.name, std::move(bootstrap_kubeconfig)},
+          context, std::move(identity),
           {[this](kube::ClusterCredentials credentials) { on_credentials(std::move(credentials)); },
            [this](const Error& error) { report(error); }}) {}
 
+void Management::on_bootstrap(const wire::BootstrapKubeconfig& bootstrap) {
+    if (bootstrap.problem.empty()) return identity_.use_bootstrap(bootstrap.content);
+    identity_.use_bootstrap(fail(Code::invalid, bootstrap.problem));
+}
+
 void Management::on_credentials(kube::ClusterCredentials credentials) {
-    context_.status.change([&](model::Snapshot& now) {
-        now.phase = model::Phase::enrolling;
-        std::erase_if(now.certificates, [](const auto& each) { return each.name == "management"; });
-        now.certificates.insert(now.certificates.begin(), view_of("management", credentials));
-    });
-    ca_ = credentials.ca;
-    auto api = kube::Api::create(context_.loop, std::move(credentials));
+    const auto certificate = view_of("management", credentials);
+    const std::string ca = credentials.ca;
+    auto api = context_.connect(std::move(credentials));
     if (!api) return report(api.error());
     listener_.on_lost();
+    facts_.reset();
     watch_.reset();
+    registration_.reset();
+    ca_ = ca;
     api_ = *std::move(api);
+    context_.state.change([&](AgentState& state) {
+        state.host.reset();
+        if (state.management.server != api_->server()) state.settings.reset();
+        state.management.configured = true;
+        state.management.reachable = false;
+        state.management.server = api_->server();
+        state.management.certificate = certificate;
+    });
     registration_ = std::make_unique<Registration>(
-        context_.loop, *api_, context_.namespace_, context_.facts,
-        Registration::Listener{[this] { on_registered(); },
+        context_, *api_,
+        Registration::Listener{[this](const model::HostFacts& written) { on_registered(written); },
+                               [this](const nlohmann::json& object) { on_created(object); },
                                [this](const kube::Failure& failure) { on_failure(failure); }});
     registration_->start();
 }
 
-void Management::on_registered() {
+void Management::update() {
+    if (facts_) facts_->update();
+}
+
+void Management::on_registered(const model::HostFacts& written) {
     log::notice(fmt::format("registered as ByoHost {}/{} at {}", context_.namespace_,
-                            context_.facts.name, api_->server()));
+                            context_.facts().name, api_->server()));
+    std::ignore =
+        remember(context_, [&](Memory& memory) { memory.host_name = context_.facts().name; });
+    facts_ = std::make_unique<FactsReporter>(context_, *api_, written);
     watch_ = std::make_unique<kube::Watch>(
-        context_.loop, *api_, kube::hosts_path(context_.namespace_), context_.facts.name,
+        context_.loop, *api_, kube::hosts_path(context_.namespace_), context_.facts().name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_object(object); },
                               [this](const kube::Answer<void>& answer) {
                                   if (!answer) return on_failure(answer.error());
                                   identity_.confirm();
-                                  context_.status.set(
-                                      is_true(kManagementClusterReachable, api_->server()));
+                                  on_reachable();
                               }});
     watch_->start();
+}
+
+void Management::on_reachable() {
+    if (context_.state.read().management.reachable) return;
+    context_.state.change([](AgentState& state) {
+        state.management.reachable = true;
+        state.management.problem.reset();
+    });
 }
 
 void Management::on_object(const nlohmann::json& object) {
     if (object.is_null()) {
         log::warning(fmt::format("ByoHost {}/{} was deleted; registering it again",
-                                 context_.namespace_, context_.facts.name));
+                                 context_.namespace_, context_.facts().name));
+        facts_.reset();
         return registration_->restart();
     }
-    context_.status.set(is_true(kManagementClusterReachable, api_->server()));
-    listener_.on_host(kube::host_from_json(object));
+    on_reachable();
+    on_version(kube::host_from_json(object));
+}
+
+/// The watch still brings versions from before our last write: they would undo it in the state.
+/// After a while an old version is the truth, of a cluster that was restored.
+void Management::on_version(const model::HostRecord& host) {
+    const AgentState& state = context_.state.read();
+    const auto age = context_.state.now() - state.host_written;
+    const bool is_echo = state.host && state.host->uid == host.uid && age < kEchoes &&
+                         is_older(host.resource_version, state.host->resource_version);
+    if (is_echo) {
+        auto timer = context_.loop.after(kEchoes, [this, host] { on_version(host); });
+        if (timer) delayed_ = *std::move(timer);
+        return;
+    }
+    delayed_.reset();
+    context_.state.change([&](AgentState& changed) { changed.host = host; });
+    listener_.on_host();
+}
+
+/// A ByoHost that this host made itself is not from before the join.
+void Management::on_created(const nlohmann::json& object) {
+    const model::HostRecord host = kube::host_from_json(object);
+    std::ignore = remember(context_, [&](Memory& memory) {
+        if (!memory.joined || memory.joined->management != api_->server()) return;
+        memory.joined->host_uid = host.uid;
+        memory.joined->resource_version = host.resource_version;
+    });
 }
 
 void Management::on_failure(const kube::Failure& failure) {
@@ -72,9 +133,10 @@ void Management::on_failure(const kube::Failure& failure) {
 
 void Management::report(const Error& error) {
     log::warning("management cluster: " + error.what);
-    context_.status.set(is_false(kManagementClusterReachable, "Warning",
-                                 error.code == Code::not_found ? "NotConfigured" : "NoAnswer",
-                                 error.what));
+    context_.state.change([&](AgentState& state) {
+        state.management.reachable = false;
+        state.management.problem = error;
+    });
 }
 
 }  // namespace kubexm::agent

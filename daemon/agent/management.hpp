@@ -5,8 +5,10 @@
 #include <string>
 
 #include "daemon/agent/context.hpp"
+#include "daemon/agent/facts_reporter.hpp"
 #include "daemon/agent/host_identity.hpp"
 #include "daemon/agent/registration.hpp"
+#include "daemon/agent/secret_reader.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/watch.hpp"
 #include "daemon/model/host.hpp"
@@ -17,21 +19,28 @@ namespace kubexm::agent {
 class Management {
 public:
     struct Listener {
-        std::function<void(const model::HostRecord&)> on_host;
+        /// AgentState::host has a new version.
+        std::function<void()> on_host;
         /// api() is about to be replaced.
         std::function<void()> on_lost;
     };
-    Management(AgentContext& context, std::string bootstrap_kubeconfig, Listener listener);
+    Management(AgentContext& context, HostIdentity::Options identity, Listener listener);
 
     void start() { identity_.start(); }
-    /// Valid after the first on_host.
-    kube::Api& api() { return *api_; }
-    const std::string& ca() const { return ca_; }
+    /// From the executor.
+    void on_bootstrap(const wire::BootstrapKubeconfig& bootstrap);
+    /// After a change of the AgentState.
+    void update();
+    /// Its `api` is null until this host has credentials.
+    ManagementApi api() const { return {api_.get(), ca_}; }
 
 private:
     void on_credentials(kube::ClusterCredentials credentials);
-    void on_registered();
+    void on_registered(const model::HostFacts& written);
+    void on_created(const nlohmann::json& object);
     void on_object(const nlohmann::json& object);
+    void on_version(const model::HostRecord& host);
+    void on_reachable();
     void on_failure(const kube::Failure& failure);
     void report(const Error& error);
 
@@ -42,6 +51,8 @@ private:
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<Registration> registration_;
     std::unique_ptr<kube::Watch> watch_;
+    std::unique_ptr<FactsReporter> facts_;  // none: not registered
+    Loop::Handle delayed_;                  // a version that is older than our last write
 };
 
 }  // namespace kubexm::agent

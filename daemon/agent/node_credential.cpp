@@ -15,16 +15,12 @@ namespace {
 
 const std::vector<std::string> kUsages{"digital signature", "client auth"};
 
-/// A new cluster at the same address does not accept certificates of the old one.
-bool is_same_cluster(const kube::ClusterCredentials& a, const kube::ClusterCredentials& b) {
-    return a.server == b.server && a.server_name == b.server_name && a.ca == b.ca;
-}
-
 std::string key_file_of(const std::string& owner) { return owner + ".key"; }
 
 CertificateOrder::Spec spec_for(const std::string& owner, const std::string& node) {
     const pki::Subject subject{"system:node:" + node, "system:nodes"};
     return {
+        .identity = "node",
         .key_file = key_file_of(owner),
         .subject = subject,
         .signer = "kubernetes.io/kube-apiserver-client-kubelet",
@@ -36,13 +32,14 @@ CertificateOrder::Spec spec_for(const std::string& owner, const std::string& nod
 
 }  // namespace
 
-NodeCredential::NodeCredential(AgentContext& context, std::string owner, Done done)
-    : context_(context), owner_(std::move(owner)), done_(std::move(done)) {}
+NodeCredential::NodeCredential(AgentContext& context, std::string owner,
+                               kube::ClusterCredentials bootstrap, Done done)
+    : Activity(context, std::move(done)),
+      owner_(std::move(owner)),
+      bootstrap_(std::move(bootstrap)) {}
 
-void NodeCredential::start(kube::ClusterCredentials bootstrap) {
-    bootstrap_ = std::move(bootstrap);
-    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    auto loaded = load_credentials(context_.store, file_of(owner_), now);
+void NodeCredential::start() {
+    auto loaded = load_credentials(context().store, file_of(owner_), context().state.now());
     if (!loaded) {
         log::warning("stored node certificate is not usable: " + loaded.error().what);
         return order();
@@ -55,11 +52,11 @@ void NodeCredential::start(kube::ClusterCredentials bootstrap) {
 
 void NodeCredential::order() {
     is_stored_ = false;
-    auto api = kube::Api::create(context_.loop, copy_of(bootstrap_));
+    auto api = context().connect(copy_of(bootstrap_));
     if (!api) return finish(std::unexpected(api.error()));
     api_ = *std::move(api);
     order_ = std::make_unique<CertificateOrder>(
-        context_, *api_, spec_for(owner_, context_.facts.name),
+        context(), *api_, spec_for(owner_, context().facts().name),
         [this](Result<Credential> credential) { on_certificate(std::move(credential)); });
     order_->start();
 }
@@ -68,20 +65,20 @@ void NodeCredential::on_certificate(Result<Credential> credential) {
     order_.reset();
     if (!credential) return finish(std::unexpected(credential.error()));
     auto credentials =
-        store_credentials(context_.store, file_of(owner_), bootstrap_, *std::move(credential));
+        store_credentials(context().store, file_of(owner_), bootstrap_, *std::move(credential));
     if (!credentials) return finish(std::unexpected(credentials.error()));
-    std::ignore = context_.store.remove(key_file_of(owner_));
+    std::ignore = context().store.remove(key_file_of(owner_));
     test(*std::move(credentials));
 }
 
 /// On a new connection: an open one keeps the identity it was made with.
 void NodeCredential::test(kube::ClusterCredentials credentials) {
     credentials_ = copy_of(credentials);
-    auto api = kube::Api::create(context_.loop, std::move(credentials));
+    auto api = context().connect(std::move(credentials));
     if (!api) return finish(std::unexpected(api.error()));
     call_.reset();
     api_ = *std::move(api);
-    call_ = api_->get(kube::node_path(context_.facts.name),
+    call_ = api_->get(kube::node_path(context().facts().name),
                       [this](const kube::Answer<nlohmann::json>& node) { on_tested(node); });
 }
 
@@ -93,7 +90,7 @@ void NodeCredential::on_tested(const kube::Answer<nlohmann::json>& node) {
     if (!node && node.error().error.code != Code::not_found) {
         return finish(during("testing the node certificate", node.error().error));
     }
-    const std::string& here = context_.facts.machine_id;
+    const std::string& here = context().facts().machine_id;
     if (node) {
         const model::NodeRecord found = kube::node_from_json(*node);
         if (!found.machine_id.empty() && found.machine_id != here) {
@@ -101,15 +98,11 @@ void NodeCredential::on_tested(const kube::Answer<nlohmann::json>& node) {
                 Code::conflict,
                 fmt::format("Node {} belongs to another machine: expected machine-id {}, found {}; "
                             "if that machine is gone, run kubectl delete node {}",
-                            context_.facts.name, here, printable(found.machine_id),
-                            context_.facts.name)));
+                            context().facts().name, here, printable(found.machine_id),
+                            context().facts().name)));
         }
     }
     if (credentials_) finish(*std::move(credentials_));
-}
-
-void NodeCredential::finish(Result<kube::ClusterCredentials> outcome) {
-    lifetime_.finish(context_.loop, done_, std::move(outcome));
 }
 
 }  // namespace kubexm::agent

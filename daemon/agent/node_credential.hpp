@@ -6,7 +6,6 @@
 #include <string>
 
 #include "daemon/agent/certificate_order.hpp"
-#include "daemon/agent/context.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/bootstrap_secret.hpp"
 
@@ -14,12 +13,11 @@ namespace kubexm::agent {
 
 /// The node's certificate: stored by an earlier try, or requested with the bootstrap credentials.
 /// Tested with the API server before it is used.
-class NodeCredential {
+class NodeCredential : public Activity<kube::ClusterCredentials> {
 public:
-    using Done = std::move_only_function<void(Result<kube::ClusterCredentials>)>;
-    NodeCredential(AgentContext& context, std::string owner, Done done);
-
-    void start(kube::ClusterCredentials bootstrap);
+    NodeCredential(AgentContext& context, std::string owner, kube::ClusterCredentials bootstrap,
+                   Done done);
+    void start() override;
 
     /// The file of an owner in the store.
     static std::string file_of(const std::string& owner) { return owner + ".kubeconfig"; }
@@ -29,18 +27,14 @@ private:
     void on_certificate(Result<Credential> credential);
     void test(kube::ClusterCredentials credentials);
     void on_tested(const kube::Answer<nlohmann::json>& node);
-    void finish(Result<kube::ClusterCredentials> outcome);
 
-    AgentContext& context_;
     std::string owner_;
-    Done done_;
     kube::ClusterCredentials bootstrap_;
     bool is_stored_ = false;  // the tested certificate is from an earlier try
     std::optional<kube::ClusterCredentials> credentials_;
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<CertificateOrder> order_;
     kube::Api::Handle call_;
-    LifetimeGuard lifetime_;
 };
 
 }  // namespace kubexm::agent

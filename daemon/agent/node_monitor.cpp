@@ -2,23 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "daemon/agent/credentials.hpp"
-#include "daemon/agent/joining.hpp"
+#include "daemon/agent/orders.hpp"
+#include "daemon/base/crash_point.hpp"
+#include "daemon/base/log.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/kube/node.hpp"
+#include "daemon/model/node_labels.hpp"
 
 namespace kubexm::agent {
 
 namespace {
+
+using model::Pair;
 
 Result<> expect(const char* what, const std::string& found, const std::string& expected,
                 const std::string& node) {
     if (found == expected) return {};
     return fail(Code::conflict, fmt::format("Node {}: expected {} \"{}\", found \"{}\"", node, what,
                                             expected, printable(found)));
+}
+
+bool has_key(const std::vector<Pair>& pairs, const std::string& key) {
+    return std::ranges::find(pairs, key, &Pair::key) != pairs.end();
+}
+
+/// Also those of `more` with other keys.
+std::vector<Pair> united(std::vector<Pair> labels, const std::vector<Pair>& more) {
+    for (const Pair& label : more) {
+        if (!has_key(labels, label.key)) labels.push_back(label);
+    }
+    return labels;
 }
 
 }  // namespace
@@ -31,40 +49,142 @@ Result<> verify(const model::NodeRecord& node, const model::HostFacts& facts) {
                 fmt::format("Node {} is not Ready: {}", facts.name, printable(node.ready_message)));
 }
 
-NodeMonitor::NodeMonitor(AgentContext& context, std::string owner, Listener listener)
-    : context_(context), owner_(std::move(owner)), listener_(std::move(listener)) {}
+nlohmann::json label_patch(const model::NodeRecord& node, const std::vector<Pair>& wanted,
+                           const std::vector<Pair>& applied) {
+    nlohmann::json labels;
+    for (const Pair& label : wanted) {
+        if (std::ranges::find(node.labels, label) == node.labels.end()) {
+            labels[label.key] = label.value;
+        }
+    }
+    for (const Pair& label : applied) {
+        if (!has_key(wanted, label.key) && has_key(node.labels, label.key)) {
+            labels[label.key] = nullptr;
+        }
+    }
+    if (labels.is_null()) return {};
+    return {{"metadata", {{"labels", std::move(labels)}}}};
+}
+
+NodeMonitor::NodeMonitor(AgentContext& context, const JoinStrategy& strategy, std::string owner)
+    : context_(context), strategy_(strategy), owner_(std::move(owner)) {}
+
+NodeMonitor::~NodeMonitor() {
+    context_.state.change([](AgentState& state) { state.node.reset(); });
+}
 
 Result<> NodeMonitor::start() {
-    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    auto credentials = TRY(load_credentials(context_.store, NodeCredential::file_of(owner_), now));
+    auto credentials = TRY(strategy_.node_credentials(context_, owner_));
     if (!credentials) {
         return fail(Code::not_found, "no node certificate is stored for " + owner_);
     }
-    context_.status.change([&](model::Snapshot& snapshot) {
-        std::erase_if(snapshot.certificates, [](const auto& each) { return each.name == "node"; });
-        snapshot.certificates.push_back(view_of("node", *credentials));
-        if (snapshot.assignment) snapshot.assignment->server = credentials->server;
-    });
-    api_ = TRY(kube::Api::create(context_.loop, *std::move(credentials)));
+    NodeState node;
+    node.owner = owner_;
+    node.server = credentials->server;
+    node.certificate = view_of("node", *credentials);
+    api_ = TRY(context_.connect(*std::move(credentials)));
+    context_.state.change([&](AgentState& state) { state.node = std::move(node); });
     watch_ = std::make_unique<kube::Watch>(
-        context_.loop, *api_, kube::kNodesPath, context_.facts.name,
+        context_.loop, *api_, kube::kNodesPath, context_.facts().name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_object(object); },
-                              [this](const kube::Answer<void>& answer) {
-                                  if (!answer) listener_.on_unreachable(answer.error().error);
-                              }});
+                              [this](const kube::Answer<void>& answer) { on_change(answer); }});
     watch_->start();
     return {};
 }
 
+void NodeMonitor::change(const std::function<void(NodeState&)>& change) {
+    context_.state.change([&](AgentState& state) {
+        if (state.node) change(*state.node);
+    });
+}
+
+/// The watch goes on at the last version: an unchanged Node is not sent again, so the last one
+/// counts.
+void NodeMonitor::on_change(const kube::Answer<void>& answer) {
+    change([&](NodeState& node) {
+        node.problem.reset();
+        if (!answer) node.problem = answer.error().error;
+        node.untrusted = !answer && answer.error().untrusted;
+    });
+    if (answer || answer.error().status != kube::HttpStatus::unauthorized) return;
+    context_.state.change(
+        [&](AgentState& state) { state.credentials_problem = answer.error().error; });
+}
+
 void NodeMonitor::on_object(const nlohmann::json& object) {
-    if (object.is_null()) {
-        return listener_.on_node(
-            fail(Code::not_found,
-                 fmt::format("{}: no Node {} yet", api_->server(), context_.facts.name)));
+    const bool was_ready = became_ready();
+    change([&](NodeState& node) {
+        node.problem.reset();
+        node.observed = true;
+        node.record.reset();
+        node.invalid = Error{Code::not_found,
+                             fmt::format("{}: no Node {} yet", node.server, context_.facts().name)};
+        if (object.is_null()) return;
+        node.record = kube::node_from_json(object);
+        auto valid = verify(*node.record, context_.facts());
+        node.invalid.reset();
+        if (!valid) node.invalid = valid.error();
+        node.became_ready = node.became_ready || valid;
+    });
+    if (!was_ready && became_ready()) remember_ready();
+    update_labels();
+}
+
+bool NodeMonitor::became_ready() const {
+    const auto& node = context_.state.read().node;
+    return node && node->became_ready;
+}
+
+void NodeMonitor::remember_ready() {
+    crash_point("node.ready");
+    const auto& joined = context_.state.read().memory.joined;
+    if (!joined || joined->owner != owner_ || joined->became_ready) return;
+    std::ignore = remember(context_, [](Memory& memory) {
+        if (memory.joined) memory.joined->became_ready = true;
+    });
+}
+
+void NodeMonitor::update_labels() {
+    const AgentState& state = context_.state.read();
+    if (patch_ || !state.node || !state.node->record || !state.host) return;
+    const auto& joined = state.memory.joined;
+    if (!joined || joined->owner != owner_ || state.host->machine == std::nullopt ||
+        owner_of(*state.host->machine) != owner_) {
+        return;
     }
-    const model::NodeRecord node = kube::node_from_json(object);
-    auto valid = verify(node, context_.facts);
-    listener_.on_node(valid ? Result<model::NodeRecord>(node) : std::unexpected(valid.error()));
+    const auto wanted = model::labels_for_kubelet(state.host->labels);
+    const nlohmann::json patch = label_patch(*state.node->record, wanted, joined->labels);
+    if (patch.is_null() || patch.dump() == refused_labels_) return;
+    // Before the patch, also for a process that is killed after it: a label that is remembered can
+    // be removed.
+    if (!remember_labels(united(joined->labels, wanted))) return;
+    patch_ = api_->merge_patch(
+        kube::node_path(context_.facts().name), patch,
+        [this, wanted, text = patch.dump()](const kube::Answer<nlohmann::json>& answer) {
+            patch_.reset();
+            if (answer) {
+                backoff_.reset();
+                std::ignore = remember_labels(wanted);
+                return;
+            }
+            log::warning("labels of the Node: " + answer.error().error.what);
+            on_labels_failed(answer.error().error, text);
+        });
+}
+
+void NodeMonitor::on_labels_failed(const Error& error, const std::string& patch) {
+    if (error.code == Code::denied || error.code == Code::invalid) {
+        refused_labels_ = patch;
+        return;
+    }
+    auto timer = context_.loop.after(backoff_.next(), [this] { update_labels(); });
+    if (timer) retry_labels_ = *std::move(timer);
+}
+
+Result<> NodeMonitor::remember_labels(const std::vector<Pair>& labels) {
+    return remember(context_, [&](Memory& memory) {
+        if (memory.joined && memory.joined->owner == owner_) memory.joined->labels = labels;
+    });
 }
 
 }  // namespace kubexm::agent

@@ -6,35 +6,52 @@
 #include <string>
 
 #include "daemon/agent/context.hpp"
+#include "daemon/agent/join_strategy.hpp"
+#include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/watch.hpp"
 #include "daemon/model/host.hpp"
 
 namespace kubexm::agent {
 
-/// Watches this host's Node with the node's own certificate.
+/// Watches this host's Node with the node's own certificate; its state is in AgentState::node.
+/// Keeps the Node's labels as the ByoHost wants them.
 class NodeMonitor {
 public:
-    struct Listener {
-        /// The Node where it is valid and Ready, else why it is not.
-        std::function<void(const Result<model::NodeRecord>&)> on_node;
-        /// The API server does not answer: the state of the Node is unknown.
-        std::function<void(const Error&)> on_unreachable;
-    };
-    NodeMonitor(AgentContext& context, std::string owner, Listener listener);
+    NodeMonitor(AgentContext& context, const JoinStrategy& strategy, std::string owner);
+    ~NodeMonitor();
+    NodeMonitor(const NodeMonitor&) = delete;
+    NodeMonitor& operator=(const NodeMonitor&) = delete;
 
     /// not_found: no certificate is stored for the owner.
     Result<> start();
+    /// The wanted labels may have changed.
+    void update_labels();
 
 private:
     void on_object(const nlohmann::json& object);
+    void on_change(const kube::Answer<void>& answer);
+    void change(const std::function<void(NodeState&)>& change);
+    bool became_ready() const;
+    void remember_ready();
+    void on_labels_failed(const Error& error, const std::string& patch);
+    Result<> remember_labels(const std::vector<model::Pair>& labels);
 
     AgentContext& context_;
+    const JoinStrategy& strategy_;
     std::string owner_;
-    Listener listener_;
     std::unique_ptr<kube::Api> api_;
     std::unique_ptr<kube::Watch> watch_;
+    kube::Api::Handle patch_;
+    std::string refused_labels_;  // patch that the server refused: not sent again
+    Loop::Handle retry_labels_;
+    Backoff backoff_{std::chrono::seconds(1), std::chrono::minutes(5)};
 };
+
+/// The patch that gives a Node the wanted labels and removes those of `applied` that are not wanted
+/// any more; null: nothing differs. Pure.
+nlohmann::json label_patch(const model::NodeRecord& node, const std::vector<model::Pair>& wanted,
+                           const std::vector<model::Pair>& applied);
 
 /// Whether a Node has this host's machine-id and provider ID, and is Ready. Pure.
 Result<> verify(const model::NodeRecord& node, const model::HostFacts& facts);

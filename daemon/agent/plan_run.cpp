@@ -5,20 +5,34 @@
 #include <random>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/overloaded.hpp"
 
 namespace kubexm::agent {
 
 namespace {
 
+using model::PlanState;
+
 constexpr std::size_t kMaxSteps = 1000;  // an undo has as many as the ledger has entries
 
-Result<> outcome_of(const wire::PlanSummary& plan) {
-    if (plan.state == "done" || plan.state == "undone") return {};
-    if (plan.state == "cancelled") {
+model::PlanView new_view(const std::string& id, model::PlanPurpose purpose, PlanState state) {
+    return {.id = id,
+            .purpose = purpose,
+            .hash = "",
+            .state = state,
+            .error = "",
+            .stays = {},
+            .steps = {}};
+}
+
+Result<wire::PlanSummary> outcome_of(const wire::PlanSummary& plan) {
+    if (plan.state == PlanState::done || plan.state == PlanState::undone) return plan;
+    if (plan.state == PlanState::cancelled) {
         return fail(Code::cancelled, fmt::format("plan {} was cancelled", plan.plan_id));
     }
-    return fail(Code::unavailable, fmt::format("plan {}: {}", plan.plan_id,
-                                               plan.error.empty() ? plan.state : plan.error));
+    return fail(Code::unavailable,
+                fmt::format("plan {}: {}", plan.plan_id,
+                            plan.error.empty() ? name_of(plan.state) : plan.error));
 }
 
 }  // namespace
@@ -29,14 +43,19 @@ std::string new_plan_id(std::string_view prefix) {
 }
 
 model::PlanView view_of(const model::Plan& plan) {
-    model::PlanView view{
-        .id = plan.id, .hash = hash_of(plan), .state = "proposed", .error = "", .steps = {}};
+    model::PlanView view{.id = plan.id,
+                         .purpose = plan.purpose,
+                         .hash = hash_of(plan),
+                         .state = PlanState::proposed,
+                         .error = "",
+                         .stays = {},
+                         .steps = {}};
     for (const model::Step& step : plan.steps) {
         view.steps.push_back({.type = std::string(type_of(step)),
                               .target = target_of(step),
                               .text = text_of(step),
                               .effects = effects_of(step),
-                              .state = "pending",
+                              .state = model::StepState::pending,
                               .error = "",
                               .progress = ""});
     }
@@ -50,7 +69,7 @@ void apply_event(model::PlanView& view, const wire::StepEvent& event) {
                                             .target = "",
                                             .text = "",
                                             .effects = {},
-                                            .state = "pending",
+                                            .state = model::StepState::pending,
                                             .error = "",
                                             .progress = ""});
     }
@@ -61,80 +80,94 @@ void apply_event(model::PlanView& view, const wire::StepEvent& event) {
     if (!event.text.empty()) step.text = event.text;
 }
 
-PlanRun::PlanRun(AgentContext& context, Done done) : context_(context), done_(std::move(done)) {}
+void PlanRun::start() {
+    std::visit(overloaded{[&](Apply& order) { apply(std::move(order)); },
+                          [&](const Undo& order) { undo(order.owner); },
+                          [&](const Repair& order) { repair(order.owner); },
+                          [&](const Follow& order) { follow(order.id); }},
+               order_);
+}
 
-void PlanRun::apply(const model::Plan& plan, std::vector<std::string> digests,
-                    std::vector<Fd> contents) {
-    context_.status.change([&](model::Snapshot& now) { now.plan = view_of(plan); });
-    submit(wire::Apply{plan, std::move(digests), /*replace=*/false}, std::move(contents));
+void PlanRun::apply(Apply order) {
+    context().state.change([&](AgentState& state) { state.plan = view_of(order.plan); });
+    submit(wire::Apply{std::move(order.plan), std::move(order.digests), /*replace=*/false},
+           std::move(order.contents));
 }
 
 void PlanRun::undo(const std::string& owner) {
     const std::string id = new_plan_id("undo");
-    context_.status.change([&](model::Snapshot& now) {
-        now.plan =
-            model::PlanView{.id = id, .hash = "", .state = "proposed", .error = "", .steps = {}};
-    });
+    propose(id, model::PlanPurpose::release);
     submit(wire::Undo{id, owner}, {});
 }
 
+void PlanRun::repair(const std::string& owner) {
+    const std::string id = new_plan_id("repair");
+    propose(id, model::PlanPurpose::repair);
+    submit(wire::Repair{id, owner}, {});
+}
+
+void PlanRun::propose(const std::string& id, model::PlanPurpose purpose) {
+    context().state.change(
+        [&](AgentState& state) { state.plan = new_view(id, purpose, PlanState::proposed); });
+}
+
 void PlanRun::submit(wire::Request request, std::vector<Fd> contents) {
-    context_.executor.ask(std::move(request), std::move(contents),
-                          lifetime_.guard([this](const Result<wire::Reply>& reply) {
-                              if (!reply) return on_refused(reply.error());
-                              crash_point("plan.accepted");
-                              if (const auto* accepted = std::get_if<wire::Accepted>(&*reply)) {
-                                  follow(accepted->plan_id);
-                              }
-                          }));
+    context().executor.ask(std::move(request), std::move(contents),
+                           lifetime().guard([this](const Result<wire::Reply>& reply) {
+                               if (!reply) return on_refused(reply.error());
+                               crash_point("plan.accepted");
+                               if (const auto* accepted = std::get_if<wire::Accepted>(&*reply)) {
+                                   follow(accepted->plan_id);
+                               }
+                           }));
 }
 
 /// After a lost connection the executor may have the plan: the next observation finds it.
 void PlanRun::on_refused(const Error& error) {
     if (error.code != Code::unavailable) {
-        context_.status.change([&](model::Snapshot& now) {
-            if (!now.plan) return;
-            now.plan->state = "refused";
-            now.plan->error = error.what;
+        context().state.change([&](AgentState& state) {
+            if (!state.plan) return;
+            state.plan->state = PlanState::refused;
+            state.plan->error = error.what;
         });
     }
     finish(std::unexpected(error));
 }
 
 void PlanRun::follow(const std::string& id) {
-    context_.status.change([&](model::Snapshot& now) {
-        if (!now.plan || now.plan->id != id) {
-            now.plan = model::PlanView{.id = id, .hash = "", .state = "", .error = "", .steps = {}};
+    context().state.change([&](AgentState& state) {
+        if (!state.plan || state.plan->id != id) {
+            state.plan = new_view(id, model::PlanPurpose::prepare, PlanState::running);
         }
-        now.plan->state = "running";
+        state.plan->state = PlanState::running;
     });
-    context_.reports.ask(wire::Follow{id}, {},
-                         lifetime_.guard([this](const Result<wire::Reply>& reply) {
-                             if (!reply) return finish(std::unexpected(reply.error()));
-                             on_report(*reply);
-                         }));
+    context().executor.ask(wire::Follow{id}, {},
+                           lifetime().guard([this](const Result<wire::Reply>& reply) {
+                               if (!reply) return finish(std::unexpected(reply.error()));
+                               on_report(*reply);
+                           }));
 }
 
 void PlanRun::on_report(const wire::Reply& reply) {
     if (const auto* event = std::get_if<wire::StepEvent>(&reply)) {
-        context_.status.change([&](model::Snapshot& now) {
-            if (now.plan) apply_event(*now.plan, *event);
+        context().state.change([&](AgentState& state) {
+            if (state.plan) apply_event(*state.plan, *event);
         });
     }
-    if (const auto* summary = std::get_if<wire::PlanSummary>(&reply)) {
-        crash_point("plan.ended");
-        context_.status.change([&](model::Snapshot& now) {
-            if (!now.plan) return;
-            now.plan->hash = summary->hash;
-            now.plan->state = summary->state;
-            now.plan->error = summary->error;
-        });
-        finish(outcome_of(*summary));
-    }
+    if (const auto* summary = std::get_if<wire::PlanSummary>(&reply)) on_end(*summary);
 }
 
-void PlanRun::finish(Result<> outcome) {
-    lifetime_.finish(context_.loop, done_, std::move(outcome));
+void PlanRun::on_end(const wire::PlanSummary& summary) {
+    crash_point("plan.ended");
+    context().state.change([&](AgentState& state) {
+        if (!state.plan) return;
+        state.plan->purpose = summary.purpose;
+        state.plan->hash = summary.hash;
+        state.plan->state = summary.state;
+        state.plan->error = summary.error;
+        state.plan->stays = summary.stays;
+    });
+    finish(outcome_of(summary));
 }
 
 }  // namespace kubexm::agent

@@ -1,39 +1,54 @@
 #pragma once
 
-#include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "daemon/agent/context.hpp"
-#include "daemon/agent/lifetime_guard.hpp"
+#include "daemon/agent/activity.hpp"
 #include "daemon/base/fd.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::agent {
 
-/// Runs one plan in the executor and shows its progress in the Snapshot.
-class PlanRun {
+/// Runs one plan in the executor and shows its progress. Its outcome is the plan's summary where
+/// the plan is done or undone, else an error.
+class PlanRun : public Activity<wire::PlanSummary> {
 public:
-    /// Success where the plan is done or undone.
-    using Done = std::move_only_function<void(Result<>)>;
-
-    PlanRun(AgentContext& context, Done done);
-
     /// `contents` are descriptors of the bytes that `digests` name.
-    void apply(const model::Plan& plan, std::vector<std::string> digests, std::vector<Fd> contents);
-    void undo(const std::string& owner);
-    /// Follows a plan that runs already.
-    void follow(const std::string& id);
+    struct Apply {
+        model::Plan plan;
+        std::vector<std::string> digests;
+        std::vector<Fd> contents;
+    };
+    struct Undo {
+        std::string owner;
+    };
+    /// Applies again what differs, from the ledger.
+    struct Repair {
+        std::string owner;
+    };
+    /// A plan that runs already, or has ended.
+    struct Follow {
+        std::string id;
+    };
+    using Order = std::variant<Apply, Undo, Repair, Follow>;
+
+    PlanRun(AgentContext& context, Order order, Done done)
+        : Activity(context, std::move(done)), order_(std::move(order)) {}
+    void start() override;
 
 private:
+    void apply(Apply order);
+    void undo(const std::string& owner);
+    void repair(const std::string& owner);
+    void propose(const std::string& id, model::PlanPurpose purpose);
+    void follow(const std::string& id);
     void submit(wire::Request request, std::vector<Fd> contents);
     void on_refused(const Error& error);
     void on_report(const wire::Reply& reply);
-    void finish(Result<> outcome);
+    void on_end(const wire::PlanSummary& summary);
 
-    AgentContext& context_;
-    Done done_;
-    LifetimeGuard lifetime_;
+    Order order_;
 };
 
 /// A plan that has not started. Pure.

@@ -2,59 +2,55 @@
 
 #include <nlohmann/json.hpp>
 
-#include "daemon/agent/facts.hpp"
 #include "daemon/kube/byohost.hpp"
 
 namespace kubexm::agent {
 
 using namespace std::chrono_literals;
 
-Registration::Registration(Loop& loop, kube::Api& api, std::string host_namespace,
-                           model::HostFacts facts, Listener listener)
-    : loop_(loop),
-      api_(api),
-      namespace_(std::move(host_namespace)),
-      facts_(std::move(facts)),
-      listener_(std::move(listener)),
-      backoff_(1s, 2min) {}
+Registration::Registration(AgentContext& context, kube::Api& api, Listener listener)
+    : context_(context), api_(api), listener_(std::move(listener)), backoff_(1s, 2min) {}
 
 void Registration::start() {
-    call_ = api_.get(kube::host_path(namespace_, facts_.name), [this](const Answer& answer) {
-        const bool absent = !answer && answer.error().error.code == Code::not_found;
-        // A 404 without a reason means that the server does not know the kind ByoHost.
-        if (absent && answer.error().reason == "NotFound") return create();
-        proceed(answer, &Registration::update);
-    });
+    facts_ = context_.facts();
+    call_ =
+        api_.get(kube::host_path(context_.namespace_, facts_.name), [this](const Answer& answer) {
+            const bool absent = !answer && answer.error().error.code == Code::not_found;
+            // A 404 without a reason means that the server does not know the kind ByoHost.
+            if (absent && answer.error().reason == "NotFound") return create();
+            proceed(answer, &Registration::update);
+        });
 }
 
 void Registration::restart() {
-    auto timer = loop_.after(backoff_.next(), [this] { start(); });
+    auto timer = context_.loop.after(backoff_.next(), [this] { start(); });
     if (timer) retry_ = *std::move(timer);
 }
 
 void Registration::create() {
-    call_ =
-        api_.post(kube::hosts_path(namespace_), kube::new_host(facts_),
-                  [this](const Answer& answer) { proceed(answer, &Registration::report_facts); });
+    call_ = api_.post(kube::hosts_path(context_.namespace_), kube::new_host(facts_),
+                      [this](const Answer& answer) {
+                          if (answer) listener_.on_created(*answer);
+                          proceed(answer, &Registration::report_facts);
+                      });
 }
 
 void Registration::update() {
     call_ = api_.merge_patch(
-        kube::host_path(namespace_, facts_.name), kube::capacity_patch(facts_),
+        kube::host_path(context_.namespace_, facts_.name), kube::capacity_patch(facts_),
         [this](const Answer& answer) { proceed(answer, &Registration::report_facts); });
 }
 
 void Registration::report_facts() {
-    call_ =
-        api_.merge_patch(kube::host_status_path(namespace_, facts_.name),
-                         kube::facts_patch(facts_, read_interfaces()),
-                         [this](const Answer& answer) { proceed(answer, &Registration::finish); });
+    call_ = api_.merge_patch(
+        kube::host_status_path(context_.namespace_, facts_.name), kube::facts_patch(facts_),
+        [this](const Answer& answer) { proceed(answer, &Registration::finish); });
 }
 
 void Registration::proceed(const Answer& answer, void (Registration::*next)()) {
     if (answer) return (this->*next)();
     listener_.on_failure(answer.error());
-    auto timer = loop_.after(
+    auto timer = context_.loop.after(
         std::max<std::chrono::milliseconds>(backoff_.next(), answer.error().retry_after),
         [this] { start(); });
     if (timer) retry_ = *std::move(timer);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
+#include "daemon/agent/context.hpp"
 #include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/loop/loop.hpp"
@@ -10,15 +10,17 @@
 
 namespace kubexm::agent {
 
-/// Creates this host's ByoHost where it is missing, and updates the facts in it. Retries for ever.
+/// Creates this host's ByoHost where it is missing, and writes the facts into it. Retries for ever.
 class Registration {
 public:
     struct Listener {
-        std::function<void()> on_done;
+        /// The ByoHost has these facts.
+        std::function<void(const model::HostFacts& written)> on_done;
+        /// A new ByoHost, as the server has it.
+        std::function<void(const nlohmann::json& object)> on_created;
         std::function<void(const kube::Failure&)> on_failure;
     };
-    Registration(Loop& loop, kube::Api& api, std::string host_namespace, model::HostFacts facts,
-                 Listener listener);
+    Registration(AgentContext& context, kube::Api& api, Listener listener);
     void start();
     /// The ByoHost was deleted: create it again, with back-off.
     void restart();
@@ -30,13 +32,12 @@ private:
     void report_facts();
     /// `next` after a success, else start() again later.
     void proceed(const Answer& answer, void (Registration::*next)());
-    void finish() { listener_.on_done(); }
+    void finish() { listener_.on_done(facts_); }
 
-    Loop& loop_;
+    AgentContext& context_;
     kube::Api& api_;
-    std::string namespace_;
-    model::HostFacts facts_;
     Listener listener_;
+    model::HostFacts facts_;  // that are written
     kube::Api::Handle call_;
     Loop::Handle retry_;
     Backoff backoff_;

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "daemon/agent/conditions.hpp"
-#include "daemon/agent/credentials.hpp"
-#include "daemon/agent/node_credential.hpp"
 #include "daemon/base/crash_point.hpp"
 #include "daemon/kube/node.hpp"
 
@@ -23,46 +22,68 @@ std::string node_remains(const std::string& node, const std::string& why) {
 
 }  // namespace
 
-Releasing::Releasing(AgentContext& context, std::string owner, Done done)
-    : context_(context), owner_(std::move(owner)), done_(std::move(done)) {}
-
-void Releasing::start() {
-    run_ = std::make_unique<PlanRun>(context_,
-                                     [this](const Result<>& outcome) { on_undone(outcome); });
-    run_->undo(owner_);
+std::string release_message(const std::vector<model::Remaining>& stays,
+                            const std::string& node_message) {
+    std::string message = node_message;
+    for (const model::Remaining& each : stays) {
+        message +=
+            fmt::format("{}{} stays: {}", message.empty() ? "" : "; ", each.object, each.why);
+    }
+    return message.empty() ? "the host was released and is as it was" : message;
 }
 
-void Releasing::on_undone(const Result<>& outcome) {
+Releasing::Releasing(AgentContext& context, const JoinStrategy& strategy, std::string owner,
+                     Done done)
+    : Activity(context, std::move(done)), strategy_(strategy), owner_(std::move(owner)) {}
+
+void Releasing::start() {
+    run_ = std::make_unique<PlanRun>(
+        context(), PlanRun::Undo{owner_},
+        [this](const Result<wire::PlanSummary>& outcome) { on_undone(outcome); });
+    run_->start();
+}
+
+/// Objects that would harm the next join keep the ByoHost from being freed.
+void Releasing::on_undone(const Result<wire::PlanSummary>& outcome) {
     crash_point("release.undone");
     if (!outcome) return finish(std::unexpected(outcome.error()));
+    stays_ = outcome->stays;
+    const auto blocking = std::ranges::find_if(stays_, &model::Remaining::blocks_join);
+    if (blocking != stays_.end()) {
+        return finish(
+            fail(Code::unavailable, fmt::format("{} stays: {}", blocking->object, blocking->why)));
+    }
     find_node();
+}
+
+void Releasing::end(const std::string& node_message) {
+    finish(release_message(stays_, node_message));
 }
 
 /// After the undo: a running kubelet would create the Node again.
 void Releasing::find_node() {
-    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    const std::string& name = context_.facts.name;
-    auto loaded = load_credentials(context_.store, NodeCredential::file_of(owner_), now);
-    if (!loaded) return finish(node_remains(name, loaded.error().what));
+    const std::string& name = context().facts().name;
+    auto loaded = strategy_.node_credentials(context(), owner_);
+    if (!loaded) return end(node_remains(name, loaded.error().what));
     std::optional<kube::ClusterCredentials>& credentials = *loaded;
-    if (!credentials) return finish("");  // without a certificate there never was a Node
-    auto api = kube::Api::create(context_.loop, *std::move(credentials));
-    if (!api) return finish(node_remains(name, api.error().what));
+    if (!credentials) return end("");  // without a certificate there never was a Node
+    auto api = context().connect(*std::move(credentials));
+    if (!api) return end(node_remains(name, api.error().what));
     api_ = *std::move(api);
     call_ = api_->get(kube::node_path(name), [this](const kube::Answer<nlohmann::json>& answer) {
         if (answer) return delete_node(*answer);
         const Error& error = answer.error().error;
-        finish(error.code == Code::not_found ? "" : node_remains(context_.facts.name, error.what));
+        end(error.code == Code::not_found ? "" : node_remains(context().facts().name, error.what));
     });
 }
 
 void Releasing::delete_node(const nlohmann::json& object) {
     const model::NodeRecord node = kube::node_from_json(object);
-    if (node.machine_id != context_.facts.machine_id) return finish("");  // of another machine
-    call_ = api_->remove(kube::node_path(context_.facts.name), kube::only_this_node(node),
+    if (node.machine_id != context().facts().machine_id) return end("");  // of another machine
+    call_ = api_->remove(kube::node_path(context().facts().name), kube::only_this_node(node),
                          [this, object](const kube::Answer<nlohmann::json>& answer) {
                              if (answer || answer.error().error.code == Code::not_found) {
-                                 return finish("");
+                                 return end("");
                              }
                              const Error& error = answer.error().error;
                              mark_not_ready(object, error.code == Code::denied
@@ -73,16 +94,11 @@ void Releasing::delete_node(const nlohmann::json& object) {
 
 /// Best effort: a person has to delete the Node in any case.
 void Releasing::mark_not_ready(const nlohmann::json& object, const std::string& why) {
-    call_ =
-        api_->merge_patch(kube::node_path(context_.facts.name) + "/status",
-                          kube::left_node_patch(object, rfc3339(std::chrono::system_clock::now())),
-                          [this, why](const kube::Answer<nlohmann::json>&) {
-                              finish(node_remains(context_.facts.name, why));
-                          });
-}
-
-void Releasing::finish(Result<std::string> outcome) {
-    lifetime_.finish(context_.loop, done_, std::move(outcome));
+    call_ = api_->merge_patch(kube::node_path(context().facts().name) + "/status",
+                              kube::left_node_patch(object, rfc3339(context().state.now())),
+                              [this, why](const kube::Answer<nlohmann::json>&) {
+                                  end(node_remains(context().facts().name, why));
+                              });
 }
 
 }  // namespace kubexm::agent

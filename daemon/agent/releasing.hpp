@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "daemon/agent/context.hpp"
+#include "daemon/agent/activity.hpp"
+#include "daemon/agent/join_strategy.hpp"
 #include "daemon/agent/plan_run.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/model/host.hpp"
@@ -13,28 +14,30 @@ namespace kubexm::agent {
 
 /// Releases the host: undoes the ledger of the owner, then deletes the Node, or marks it not Ready
 /// where this host is not permitted to. The Reconciler then frees the ByoHost and only after that
-/// removes the node's credentials: after a kill everything can be repeated.
-class Releasing {
+/// removes the node's credentials: after a kill everything can be repeated. Its outcome is a
+/// message for the ByoHost's condition: what stays, on the host or in the cluster.
+class Releasing : public Activity<std::string> {
 public:
-    /// A message for the ByoHost's condition where the Node remains, else empty.
-    using Done = std::move_only_function<void(Result<std::string>)>;
-    Releasing(AgentContext& context, std::string owner, Done done);
-    void start();
+    Releasing(AgentContext& context, const JoinStrategy& strategy, std::string owner, Done done);
+    void start() override;
 
 private:
-    void on_undone(const Result<>& outcome);
+    void on_undone(const Result<wire::PlanSummary>& outcome);
     void find_node();
     void delete_node(const nlohmann::json& object);
     void mark_not_ready(const nlohmann::json& object, const std::string& why);
-    void finish(Result<std::string> outcome);
+    void end(const std::string& node_message);
 
-    AgentContext& context_;
+    const JoinStrategy& strategy_;
     std::string owner_;
-    Done done_;
+    std::vector<model::Remaining> stays_;
     std::unique_ptr<PlanRun> run_;
     std::unique_ptr<kube::Api> api_;
     kube::Api::Handle call_;
-    LifetimeGuard lifetime_;
 };
+
+/// "the host is as it was", or what stays. Pure.
+std::string release_message(const std::vector<model::Remaining>& stays,
+                            const std::string& node_message);
 
 }  // namespace kubexm::agent

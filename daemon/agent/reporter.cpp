@@ -1,7 +1,5 @@
 #include "daemon/agent/reporter.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -15,108 +13,133 @@ namespace kubexm::agent {
 namespace {
 
 using namespace std::chrono_literals;
+using model::Condition;
 
-/// Whether the ByoHost has these conditions already.
-bool has_all(const model::HostRecord& host, const std::vector<model::Condition>& ours) {
-    return std::ranges::all_of(ours, [&](model::Condition own) {
-        const auto there = std::ranges::find(host.conditions, own.type, &model::Condition::type);
-        if (there == host.conditions.end()) return false;
-        own.since = there->since;
-        return own == *there;
-    });
+constexpr auto kMessagesEvery = 5s;
+
+const Condition* find_condition(const std::vector<Condition>& list, const std::string& type) {
+    const auto found = std::ranges::find(list, type, &Condition::type);
+    return found == list.end() ? nullptr : &*found;
+}
+
+/// With the times at which they changed their status.
+std::vector<Condition> with_times(std::vector<Condition> ours, const model::HostRecord& host,
+                                  const std::string& now) {
+    for (Condition& condition : ours) {
+        const Condition* there = find_condition(host.conditions, condition.type);
+        const bool stays = there != nullptr && there->status == condition.status;
+        condition.since = stays ? there->since : now;
+    }
+    return ours;
 }
 
 }  // namespace
 
-Reporter::Reporter(AgentContext& context) : context_(context), backoff_(1s, 1min) {}
-
-void Reporter::on_host(kube::Api& api, const model::HostRecord& host) {
-    api_ = &api;
-    host_ = host;
-    write();
+Difference difference(const model::HostRecord& host, const std::vector<Condition>& ours) {
+    Difference found = Difference::none;
+    for (Condition own : ours) {
+        const Condition* there = find_condition(host.conditions, own.type);
+        if (there == nullptr || there->status != own.status || there->reason != own.reason) {
+            return Difference::status;
+        }
+        own.since = there->since;
+        if (own != *there) found = Difference::message;
+    }
+    return found;
 }
 
-void Reporter::forget_host() {
-    api_ = nullptr;
-    host_.reset();
+Reporter::Reporter(AgentContext& context) : context_(context), backoff_(1s, 1min) {}
+
+void Reporter::use(kube::Api* api) {
+    if (api_ == api) return;
+    api_ = api;
     call_.reset();
     retry_.reset();
     writing_ = false;
+    failed_ = false;
 }
 
-void Reporter::record(const model::Condition& condition) {
-    put(ours_, condition, rfc3339(std::chrono::system_clock::now()));
-    context_.status.set(condition);
+void Reporter::update() {
+    const auto& host = context_.state.read().host;
+    if (api_ == nullptr || !host || writing_ || failed_ || host->paused) return;
+    const std::vector<Condition> ours = conditions_of(context_.state.read()).on_host;
+    const Difference found = difference(*host, ours);
+    if (found == Difference::none) return;
+    const auto due = last_write_ + kMessagesEvery;
+    if (found == Difference::message && context_.state.now() < due) {
+        return update_later(due - context_.state.now());
+    }
+    write(*host, ours);
 }
 
-void Reporter::set(const model::Condition& condition) {
-    record(condition);
-    write();
-}
-
-void Reporter::resolve(std::string_view condition_type) {
-    const auto is_open = [&](const model::Condition& each) {
-        return each.type == condition_type && each.status != model::ConditionStatus::yes;
-    };
-    const bool is_reported = std::ranges::any_of(ours_, is_open) ||
-                             (host_ && std::ranges::any_of(host_->conditions, is_open));
-    if (is_reported) set(is_true(condition_type, ""));
-}
-
-void Reporter::write() {
-    if (api_ == nullptr || !host_ || writing_ || host_->paused || has_all(*host_, ours_)) return;
+void Reporter::write(const model::HostRecord& host, const std::vector<Condition>& conditions) {
     writing_ = true;
     retry_.reset();
-    call_ = api_->merge_patch(kube::host_status_path(context_.namespace_, context_.facts.name),
-                              kube::conditions_patch(*host_, ours_),
-                              [this, version = host_->resource_version, sent = ours_](
-                                  const Answer& answer) { on_written(answer, version, sent); });
+    last_write_ = context_.state.now();
+    call_ = api_->merge_patch(
+        kube::host_status_path(context_.namespace_, context_.facts().name),
+        kube::conditions_patch(host, with_times(conditions, host, rfc3339(last_write_))),
+        [this](const Answer& answer) { on_written(answer); });
 }
 
-void Reporter::on_written(const Answer& answer, const std::string& version,
-                          const std::vector<model::Condition>& sent) {
+void Reporter::on_written(const Answer& answer) {
     writing_ = false;
     if (answer) {
-        host_ = kube::host_from_json(*answer);
         backoff_.reset();
-        if (ours_ != sent) write();  // set during the write
-        return;
+        return on_host(*answer);
     }
-    // The watch brings the newer version, and with it the next try; or has brought it already.
-    if (answer.error().error.code == Code::conflict) {
-        if (host_ && host_->resource_version != version) write();
-        return;
+    // The watch brings the newer version, and with it the next try.
+    if (answer.error().error.code != Code::conflict) {
+        log::warning("cannot write conditions to the ByoHost: " + answer.error().error.what);
     }
-    log::warning("cannot write conditions to the ByoHost: " + answer.error().error.what);
-    auto timer = context_.loop.after(backoff_.next(), [this] { write(); });
+    failed_ = true;
+    update_later(backoff_.next());
+}
+
+void Reporter::on_host(const nlohmann::json& object) {
+    const auto now = context_.state.now();
+    context_.state.change([&](AgentState& state) {
+        state.host = kube::host_from_json(object);
+        state.host_written = now;
+    });
+}
+
+void Reporter::update_later(std::chrono::milliseconds delay) {
+    if (retry_ && !failed_) return;
+    auto timer = context_.loop.after(delay, [this] {
+        failed_ = false;
+        retry_.reset();
+        update();
+    });
     if (timer) retry_ = *std::move(timer);
 }
 
-void Reporter::free_host(const std::vector<model::Condition>& conditions,
-                         std::function<void(bool)> done) {
-    if (api_ == nullptr || !host_) return done(false);
-    for (const model::Condition& condition : conditions) record(condition);
+void Reporter::free_host(std::function<void(bool)> done) {
+    const AgentState& state = context_.state.read();
+    if (api_ == nullptr || !state.host) return done(false);
     writing_ = true;
+    const auto conditions =
+        with_times(conditions_of(state).on_host, *state.host, rfc3339(context_.state.now()));
     call_ = api_->merge_patch(
-        kube::host_status_path(context_.namespace_, context_.facts.name),
-        kube::released_status_patch(*host_, ours_),
+        kube::host_status_path(context_.namespace_, context_.facts().name),
+        kube::released_status_patch(*state.host, conditions),
         [this, done = std::move(done)](const Answer& answer) { on_status_freed(answer, done); });
 }
 
 void Reporter::on_status_freed(const Answer& answer, std::function<void(bool)> done) {
     crash_point("release.status-freed");
-    writing_ = false;
     if (!answer) {
+        writing_ = false;
         log::warning("cannot free the ByoHost yet: " + answer.error().error.what);
         return done(false);
     }
-    writing_ = true;
     call_ = api_->merge_patch(
-        kube::host_path(context_.namespace_, context_.facts.name),
+        kube::host_path(context_.namespace_, context_.facts().name),
         kube::released_patch(kube::host_from_json(*answer)),
         [this, done = std::move(done)](const Answer& freed) {
             writing_ = false;
             if (!freed) log::warning("cannot free the ByoHost yet: " + freed.error().error.what);
+            if (freed) on_host(*freed);
             done(freed.has_value());
         });
 }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "daemon/agent/context.hpp"
@@ -11,40 +11,42 @@
 
 namespace kubexm::agent {
 
-/// Writes conditions to the ByoHost, and frees it. Writes only differences, with the
-/// resourceVersion that was read, and again after a conflict.
+/// Writes the conditions of the AgentState to the ByoHost, and frees it. Writes only differences,
+/// with the resourceVersion that was read, and again after a conflict. A message alone, such as the
+/// progress of a plan, is written every few seconds at most.
 class Reporter {
 public:
     explicit Reporter(AgentContext& context);
 
-    /// The newest version of the ByoHost, and the API to write to.
-    void on_host(kube::Api& api, const model::HostRecord& host);
-    /// The API is about to be destroyed.
-    void forget_host();
-    /// Sets a condition in the Snapshot at once, in the ByoHost as soon as possible.
-    void set(const model::Condition& condition);
-    /// Sets a condition to True where it was reported otherwise, also by an earlier process.
-    void resolve(std::string_view condition_type);
+    /// The API to write to; null: none, the last one is about to be destroyed.
+    void use(kube::Api* api);
+    /// Writes what differs.
+    void update();
     /// Frees the ByoHost with the two patches of its API. `done` gets false where one of them
     /// failed, also after a conflict.
-    void free_host(const std::vector<model::Condition>& conditions, std::function<void(bool)> done);
+    void free_host(std::function<void(bool)> done);
 
 private:
     using Answer = kube::Answer<nlohmann::json>;
-    void write();
-    void on_written(const Answer& answer, const std::string& version,
-                    const std::vector<model::Condition>& sent);
+    void write(const model::HostRecord& host, const std::vector<model::Condition>& conditions);
+    void on_written(const Answer& answer);
+    void on_host(const nlohmann::json& object);
     void on_status_freed(const Answer& answer, std::function<void(bool)> done);
-    void record(const model::Condition& condition);
+    void update_later(std::chrono::milliseconds delay);
 
     AgentContext& context_;
     kube::Api* api_ = nullptr;
-    std::optional<model::HostRecord> host_;
-    std::vector<model::Condition> ours_;
     kube::Api::Handle call_;
     bool writing_ = false;
+    bool failed_ = false;  // retry_ waits
+    std::chrono::sys_seconds last_write_;
     Loop::Handle retry_;
     Backoff backoff_;
 };
+
+enum class Difference { none, message, status };
+
+/// How the conditions differ from those of the ByoHost; its other conditions do not count. Pure.
+Difference difference(const model::HostRecord& host, const std::vector<model::Condition>& ours);
 
 }  // namespace kubexm::agent

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,22 @@ Result<Fd> open_regular(const std::string& path) {
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
     const Fd fd = TRY(open_regular(path));
     return read_rest(fd.get(), path, limit);
+}
+
+Result<Fd> memory_file(std::string_view bytes) {
+    constexpr std::string_view kName = "file in memory";
+    Fd file(::memfd_create("kubexm", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!file) return from_errno("memfd_create", kName);
+    TRY(write_all(file.get(), bytes, kName));
+    if (::lseek(file.get(), 0, SEEK_SET) != 0) return from_errno("seek", kName);
+    constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+    if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return from_errno("seal", kName);
+    return file;
+}
+
+Result<std::string> read_whole(int fd, std::string_view name, std::size_t limit) {
+    if (::lseek(fd, 0, SEEK_SET) != 0) return from_errno("seek", name);
+    return read_rest(fd, name, limit);
 }
 
 }  // namespace kubexm

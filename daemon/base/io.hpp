@@ -23,4 +23,11 @@ Result<Fd> open_regular(const std::string& path);
 /// The content of a regular file.
 Result<std::string> read_file(const std::string& path, std::size_t limit);
 
+/// A descriptor with these bytes, at its beginning: a secret must not be in a file or in a message
+/// to another process. Nobody can change the bytes.
+Result<Fd> memory_file(std::string_view bytes);
+
+/// The whole content of a descriptor, whatever its position is.
+Result<std::string> read_whole(int fd, std::string_view name, std::size_t limit);
+
 }  // namespace kubexm

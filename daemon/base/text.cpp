@@ -76,4 +76,17 @@ std::string printable(std::string_view text) {
 
 bool is_printable(std::string_view text) { return printable(text) == text; }
 
+std::string bounded_utf8(std::string_view text, std::size_t max_bytes) {
+    constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+    std::string bounded;
+    while (!text.empty()) {
+        const auto character = first_character(text);
+        const std::string_view bytes = character ? text.substr(0, character->bytes) : kReplacement;
+        if (bounded.size() + bytes.size() > max_bytes) break;
+        bounded += bytes;
+        text.remove_prefix(character ? character->bytes : 1);
+    }
+    return bounded;
+}
+
 }  // namespace kubexm

@@ -24,4 +24,8 @@ std::string printable(std::string_view text);
 /// Whether printable() leaves the text as it is.
 bool is_printable(std::string_view text);
 
+/// As much of the text as fits into `max_bytes`, cut between characters; bytes that are not UTF-8
+/// become U+FFFD.
+std::string bounded_utf8(std::string_view text, std::size_t max_bytes);
+
 }  // namespace kubexm

@@ -19,14 +19,12 @@ namespace {
 using nlohmann::json;
 
 constexpr long kDeadlineSeconds = 10;
-constexpr long kOk = 200;
-constexpr long kNotFound = 404;
 constexpr JsonLimits kLimits{
     .max_bytes = std::size_t{1024} * 1024, .max_depth = 10, .max_values = 50'000};
 
 using Curl = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 
-struct Answer {
+struct HttpAnswer {
     long status = 0;
     std::string body;
 };
@@ -39,28 +37,38 @@ std::size_t append_bounded(const char* bytes, std::size_t, std::size_t count, vo
     return count;
 }
 
-std::unexpected<Error> explain(CURL* curl, CURLcode code, const std::string& socket) {
+/// What a person can do about a socket that does not answer.
+struct Hints {
+    const char* denied;
+    const char* down;
+};
+constexpr Hints kReading{"only root and group kubexm-read have access; use sudo, or join the group",
+                         "kubexmd does not listen; run systemctl start kubexmd"};
+// A restart also starts the socket, which kubexmd works without.
+constexpr Hints kControl{"only root has access; use sudo",
+                         "kubexmd does not listen; run systemctl restart kubexmd"};
+
+std::unexpected<Error> explain(CURL* curl, CURLcode code, const std::string& socket,
+                               const Hints& hints) {
     long number = 0;
     curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &number);
     if (code == CURLE_COULDNT_CONNECT && (number == EACCES || number == EPERM)) {
-        return fail(Code::denied, fmt::format("{}: only root and group kubexm-read have access; "
-                                              "use sudo, or join the group",
-                                              socket));
+        return fail(Code::denied, fmt::format("{}: {}", socket, hints.denied));
     }
     if (code == CURLE_COULDNT_CONNECT) {
-        return fail(
-            Code::unavailable,
-            fmt::format("{}: kubexmd does not listen; run systemctl start kubexmd", socket));
+        return fail(Code::unavailable, fmt::format("{}: {}", socket, hints.down));
     }
     return fail(Code::unavailable,
                 fmt::format("{}: no valid answer from kubexmd: {}; see journalctl -u kubexmd",
                             socket, curl_easy_strerror(code)));
 }
 
-Result<Answer> fetch(const std::string& socket, const std::string& path) {
+/// A body makes it a POST.
+Result<HttpAnswer> fetch(const std::string& socket, const std::string& path,
+                         const std::string& body, const Hints& hints) {
     const Curl curl(curl_easy_init(), &curl_easy_cleanup);
     if (!curl) return fail(Code::exhausted, "curl: out of memory");
-    Answer answer;
+    HttpAnswer answer;
     const std::string url = "http://localhost" + path;
     curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl.get(), CURLOPT_UNIX_SOCKET_PATH, socket.c_str());
@@ -69,11 +77,29 @@ Result<Answer> fetch(const std::string& socket, const std::string& path) {
     curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, append_bounded);
     curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &answer.body);
+    if (!body.empty()) curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, body.c_str());
     if (const auto code = curl_easy_perform(curl.get()); code != CURLE_OK) {
-        return explain(curl.get(), code, socket);
+        return explain(curl.get(), code, socket, hints);
     }
     curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &answer.status);
     return answer;
+}
+
+Code code_of_status(long status) {
+    switch (status) {
+        case 400:
+            return Code::invalid;
+        case 403:
+            return Code::denied;
+        case 404:
+            return Code::not_found;
+        case 409:
+            return Code::conflict;
+        case 503:
+            return Code::timeout;
+        default:
+            return Code::internal;
+    }
 }
 
 std::string detail_of(const json& problem) {
@@ -82,15 +108,23 @@ std::string detail_of(const json& problem) {
     return text == nullptr ? "kubexmd gave no reason" : printable(*text);
 }
 
+Result<json> document_of(const HttpAnswer& answer) {
+    auto document = parse_json(answer.body, kLimits);
+    if (!document) return fail(Code::unavailable, "answer of kubexmd: " + document.error().what);
+    if (answer.status == 200 || answer.status == 202) return document;
+    return fail(code_of_status(answer.status), detail_of(*document));
+}
+
 }  // namespace
 
 Result<json> ask_api(const std::string& socket, const std::string& path) {
-    const Answer answer = TRY(fetch(socket, path));
-    auto document = parse_json(answer.body, kLimits);
-    if (!document) return during("answer of kubexmd", document.error());
-    if (answer.status == kOk) return document;
-    const auto code = answer.status == kNotFound ? Code::not_found : Code::internal;
-    return fail(code, detail_of(*document));
+    const HttpAnswer answer = TRY(fetch(socket, path, "", kReading));
+    return document_of(answer);
+}
+
+Result<json> post_api(const std::string& socket, const std::string& path, const std::string& body) {
+    const HttpAnswer answer = TRY(fetch(socket, path, body, kControl));
+    return document_of(answer);
 }
 
 }  // namespace kubexm::cli

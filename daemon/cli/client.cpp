@@ -22,8 +22,10 @@ wire::Channel::Deadline reply_deadline() {
 Result<Client> Client::connect(const std::string& socket) {
     auto channel = wire::Channel::connect(socket);
     if (!channel) {
-        return during("connecting to the executor (check systemctl status kubexm-executor.socket)",
-                      channel.error());
+        const bool denied = channel.error().code == Code::denied;
+        return fail(denied ? Code::denied : Code::unavailable,
+                    "connecting to the executor (check systemctl status kubexm-executor.socket): " +
+                        channel.error().what);
     }
     const wire::Peer peer = TRY(channel->peer());
     if (peer.uid != 0) {
@@ -33,25 +35,27 @@ Result<Client> Client::connect(const std::string& socket) {
     }
     Client client(*std::move(channel));
     const wire::Hello hello{wire::kProtocol, fmt::format("kubexmctl {}", kVersion)};
-    TRY(client.ask(hello, {}, [](const wire::Reply&) { return false; }));
+    TRY(client.ask(hello, {}, [](const wire::Reply&) {}));
     return client;
 }
 
-Result<wire::Reply> Client::next() {
+Result<wire::NumberedReply> Client::next() {
     const wire::Frame frame = TRY(channel_.receive(reply_deadline()));
-    wire::Reply reply = TRY(wire::unpack_reply(frame.text));
-    if (const auto* refused = std::get_if<wire::Refused>(&reply)) {
+    auto reply = TRY(wire::unpack_reply(frame.text));
+    if (const auto* refused = std::get_if<wire::Refused>(&reply.reply)) {
         return fail(from_name<Code>(refused->code).value_or(Code::internal), refused->what);
     }
     return reply;
 }
 
+/// One request at a time, so every reply belongs to it.
 Result<> Client::ask(const wire::Request& request, std::span<const int> descriptors,
                      const Each& each) {
-    TRY(channel_.send(pack(request), descriptors, reply_deadline()));
+    TRY(channel_.send(pack(++last_id_, request), descriptors, reply_deadline()));
     for (;;) {
-        const wire::Reply reply = TRY(next());
-        if (!each(reply)) return {};
+        const wire::NumberedReply reply = TRY(next());
+        each(reply.reply);
+        if (reply.part == wire::Part::last) return {};
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -17,14 +18,15 @@ public:
     /// another protocol.
     static Result<Client> connect(const std::string& socket);
 
-    /// Passes every reply to `each` until that returns false. A refusal is an error.
-    using Each = std::function<bool(const wire::Reply&)>;
+    /// Passes every reply to `each`, to the last one. A refusal is an error.
+    using Each = std::function<void(const wire::Reply&)>;
     Result<> ask(const wire::Request& request, std::span<const int> descriptors, const Each& each);
 
 private:
     explicit Client(wire::Channel channel) : channel_(std::move(channel)) {}
-    Result<wire::Reply> next();
+    Result<wire::NumberedReply> next();
     wire::Channel channel_;
+    std::uint32_t last_id_ = 0;
 };
 
 }  // namespace kubexm::cli

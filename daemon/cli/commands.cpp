@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
@@ -12,6 +13,7 @@
 #include "daemon/base/io.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/cli/client.hpp"
+#include "daemon/cli/exit_code.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::cli {
@@ -55,17 +57,12 @@ std::string new_undo_id() {
 }
 
 void show_step(const wire::StepEvent& event) {
-    const bool begins = event.state == "prepared";
+    const bool begins = event.state == model::StepState::prepared;
     if (begins && event.progress.empty()) return;
     const std::string& note = begins ? event.progress : event.error;
-    fmt::print("{:<8} {}{}{}\n", begins ? "" : event.state, event.text, note.empty() ? "" : ": ",
-               note);
+    fmt::print("{:<8} {}{}{}\n", begins ? "" : name_of(event.state), event.text,
+               note.empty() ? "" : ": ", note);
     std::fflush(stdout);  // for readers of a pipe
-}
-
-bool show_progress(const wire::Reply& reply) {
-    if (const auto* event = std::get_if<wire::StepEvent>(&reply)) show_step(*event);
-    return !std::holds_alternative<wire::PlanSummary>(reply);
 }
 
 void print_diff(const wire::StepPreview& step) {
@@ -74,18 +71,19 @@ void print_diff(const wire::StepPreview& step) {
 }
 
 /// Follows a plan to its end; 0 where the end is the expected state, or none is expected.
-Result<int> follow_to(Client& client, const std::string& id, std::string_view expected) {
-    std::string state;
-    std::string error;
+Result<int> follow_to(Client& client, const std::string& id,
+                      std::optional<model::PlanState> expected) {
+    wire::PlanSummary end;
     TRY(client.ask(wire::Follow{id}, {}, [&](const wire::Reply& reply) {
-        if (const auto* summary = std::get_if<wire::PlanSummary>(&reply)) {
-            state = summary->state;
-            error = summary->error;
-        }
-        return show_progress(reply);
+        if (const auto* event = std::get_if<wire::StepEvent>(&reply)) show_step(*event);
+        if (const auto* summary = std::get_if<wire::PlanSummary>(&reply)) end = *summary;
     }));
-    fmt::print("plan {}: {}{}\n", id, state, error.empty() ? "" : " (" + error + ")");
-    return expected.empty() || state == expected ? 0 : 1;
+    fmt::print("plan {}: {}{}\n", id, name_of(end.state),
+               end.error.empty() ? "" : " (" + end.error + ")");
+    for (const model::Remaining& each : end.stays) {
+        fmt::print("stays: {}: {}\n", each.object, each.why);
+    }
+    return !expected || end.state == *expected ? kDone : kFailed;
 }
 
 Result<std::string> accepted_id(Client& client, const wire::Request& request,
@@ -93,7 +91,6 @@ Result<std::string> accepted_id(Client& client, const wire::Request& request,
     std::string id;
     TRY(client.ask(request, descriptors, [&](const wire::Reply& reply) {
         if (const auto* accepted = std::get_if<wire::Accepted>(&reply)) id = accepted->plan_id;
-        return id.empty();
     }));
     return id;
 }
@@ -112,58 +109,60 @@ void print_state(const wire::JournalState& state) {
 }  // namespace
 
 Result<int> preview(const std::string& socket, const std::string& plan_file, Output output) {
-    const model::Plan plan = TRY(read_plan(plan_file));
+    const auto plan = read_plan(plan_file);
+    if (!plan) return refuse_input(plan.error());
     Client client = TRY(Client::connect(socket));
     std::vector<std::string> states;
-    TRY(client.ask(wire::Preview{plan}, {}, [&](const wire::Reply& reply) {
+    TRY(client.ask(wire::Preview{*plan}, {}, [&](const wire::Reply& reply) {
         const auto* step = std::get_if<wire::StepPreview>(&reply);
-        if (step == nullptr) return false;
+        if (step == nullptr) return;
         states.emplace_back(step->holds ? "holds" : "change");
         if (output == Output::diff) print_diff(*step);
-        return true;
     }));
-    if (output == Output::text) fmt::print("{}", model::to_text(plan, states));
-    if (output == Output::json) fmt::print("{}\n", model::to_json(plan, states));
-    return 0;
+    if (output == Output::text) fmt::print("{}", model::to_text(*plan, states));
+    if (output == Output::json) fmt::print("{}\n", model::to_json(*plan, states));
+    return std::ranges::count(states, "change") > 0 ? kWouldChange : kDone;
 }
 
 Result<int> apply(const std::string& socket, const std::string& plan_file,
                   const std::vector<std::string>& contents, bool replace) {
-    const model::Plan plan = TRY(read_plan(plan_file));
-    const Contents opened = TRY(open_contents(contents));
+    const auto plan = read_plan(plan_file);
+    if (!plan) return refuse_input(plan.error());
+    const auto opened = open_contents(contents);
+    if (!opened) return refuse_input(opened.error());
     Client client = TRY(Client::connect(socket));
     const std::string id =
-        TRY(accepted_id(client, wire::Apply{plan, opened.digests, replace}, opened.descriptors));
-    return follow_to(client, id, "done");
+        TRY(accepted_id(client, wire::Apply{*plan, opened->digests, replace}, opened->descriptors));
+    return follow_to(client, id, model::PlanState::done);
 }
 
 Result<int> follow(const std::string& socket, const std::string& plan_id) {
     Client client = TRY(Client::connect(socket));
-    return follow_to(client, plan_id, "");
+    return follow_to(client, plan_id, std::nullopt);
 }
 
 Result<int> cancel(const std::string& socket, const std::string& plan_id) {
     Client client = TRY(Client::connect(socket));
     const std::string id = TRY(accepted_id(client, wire::Cancel{plan_id}, {}));
-    return follow_to(client, id, "cancelled");
+    return follow_to(client, id, model::PlanState::cancelled);
 }
 
 Result<int> undo(const std::string& socket, const std::string& owner) {
     Client client = TRY(Client::connect(socket));
     const std::string id = TRY(accepted_id(client, wire::Undo{new_undo_id(), owner}, {}));
-    return follow_to(client, id, "undone");
+    return follow_to(client, id, model::PlanState::undone);
 }
 
 Result<int> history(const std::string& socket, unsigned limit) {
     Client client = TRY(Client::connect(socket));
     TRY(client.ask(wire::History{limit}, {}, [](const wire::Reply& reply) {
         const auto* plan = std::get_if<wire::PlanSummary>(&reply);
-        if (plan == nullptr) return false;
-        fmt::print("{:<10} {} for {}{}\n", plan->state, plan->plan_id, plan->owner,
+        if (plan == nullptr) return;
+        fmt::print("{:<10} {} ({}) for {}{}\n", name_of(plan->state), plan->plan_id,
+                   name_of(plan->purpose), plan->owner,
                    plan->error.empty() ? "" : ": " + plan->error);
-        return true;
     }));
-    return 0;
+    return kDone;
 }
 
 Result<int> journal(const std::string& socket, wire::JournalAction action) {
@@ -174,21 +173,18 @@ Result<int> journal(const std::string& socket, wire::JournalAction action) {
             fmt::print("{:<16} {}\n", entry->owner, entry->text);
         }
         const auto* state = std::get_if<wire::JournalState>(&reply);
-        if (state == nullptr) return true;
+        if (state == nullptr) return;
         is_damaged = !state->file.empty();
         print_state(*state);
-        return false;
     }));
-    return is_damaged ? 1 : 0;
+    return is_damaged ? kFailed : kDone;
 }
 
 Result<int> observe(const std::string& socket) {
     Client client = TRY(Client::connect(socket));
-    TRY(client.ask(wire::Observe{}, {}, [](const wire::Reply& reply) {
-        fmt::print("{}\n", pack(reply));
-        return false;
-    }));
-    return 0;
+    TRY(client.ask(wire::Observe{}, {},
+                   [](const wire::Reply& reply) { fmt::print("{}\n", to_json(reply)); }));
+    return kDone;
 }
 
 }  // namespace kubexm::cli

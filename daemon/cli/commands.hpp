@@ -10,12 +10,12 @@ namespace kubexm::cli {
 
 // Commands to the executor; each prints to standard output and returns an exit code.
 
-/// Shows what a plan would change; changes nothing.
+/// Shows what a plan would change; changes nothing. kWouldChange: a step does not hold.
 enum class Output { text, json, diff };
 Result<int> preview(const std::string& socket, const std::string& plan_file, Output output);
 
 /// Runs a plan and shows its steps. `contents` are files with the content that the plan names by
-/// digest. 1: the plan is not done.
+/// digest. kFailed: the plan is not done.
 Result<int> apply(const std::string& socket, const std::string& plan_file,
                   const std::vector<std::string>& contents, bool replace);
 
@@ -31,7 +31,7 @@ Result<int> undo(const std::string& socket, const std::string& owner);
 /// The last plans, newest first.
 Result<int> history(const std::string& socket, unsigned limit);
 
-/// Shows the journal, after a decision the result of it. 1: the journal is damaged.
+/// Shows the journal, after a decision the result of it. kFailed: the journal is damaged.
 Result<int> journal(const std::string& socket, wire::JournalAction action);
 
 /// Units and owners, as JSON.

@@ -6,39 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "daemon/base/text.hpp"
+#include "daemon/cli/document.hpp"
 
 namespace kubexm::cli {
 
 namespace {
 
 using nlohmann::json;
-
-const json& member(const json& object, const char* name) {
-    static const json kNothing;
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    return found == object.end() ? kNothing : *found;
-}
-
-std::string word(const json& object, const char* name) {
-    const auto* text = member(object, name).get_ptr<const json::string_t*>();
-    return text == nullptr ? "" : printable(*text);
-}
-
-double number(const json& object, const char* name) {
-    const json& value = member(object, name);
-    return value.is_number() ? value.get<double>() : 0;
-}
-
-/// "a: b: c" without empty parts.
-std::string joined(std::initializer_list<std::string> parts) {
-    std::string all;
-    for (const std::string& part : parts) {
-        if (part.empty()) continue;
-        all += (all.empty() ? "" : ": ") + part;
-    }
-    return all;
-}
 
 std::string line(std::string_view title, std::string_view text) {
     return fmt::format("{:<12} {}\n", title, text);
@@ -73,12 +47,29 @@ std::string plan_line(const json& plan) {
                             std::count_if(steps.begin(), steps.end(), is_finished), steps.size()));
 }
 
+std::string pause_line(const json& pause) {
+    if (!pause.is_object()) return "";
+    const std::string until = word(pause, "until");
+    return line("paused", fmt::format("{} by user {:.0f} since {}",
+                                      until.empty() ? "until kubexmctl resume" : "until " + until,
+                                      number(pause, "uid"), word(pause, "since")));
+}
+
+std::string stays_lines(const json& plan) {
+    std::string lines;
+    for (const json& one : member(plan, "stays")) {
+        lines += line("stays", joined({word(one, "object"), word(one, "why")}));
+    }
+    return lines;
+}
+
 }  // namespace
 
 std::string status_text(const json& status) {
     std::string text = host_line(member(status, "host")) + line("phase", word(status, "phase")) +
+                       pause_line(member(status, "pause")) +
                        assignment_line(member(status, "assignment")) +
-                       plan_line(member(status, "plan"));
+                       plan_line(member(status, "plan")) + stays_lines(member(status, "plan"));
     for (const json& one : member(status, "conditions")) {
         text += line(
             "condition",
@@ -103,6 +94,9 @@ std::string plan_text(const json& plan) {
         text +=
             fmt::format("{:<8} {}\n", word(step, "state"),
                         joined({word(step, "text"), word(step, "error"), word(step, "progress")}));
+    }
+    for (const json& one : member(plan, "stays")) {
+        text += fmt::format("{:<8} {}\n", "stays", joined({word(one, "object"), word(one, "why")}));
     }
     return text;
 }

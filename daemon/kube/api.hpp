@@ -34,6 +34,7 @@ struct Failure {
     int status = 0;                       // HttpStatus; 0: no response
     std::string reason;                   // of the Status object: "AlreadyExists", "Expired"
     std::chrono::seconds retry_after{0};  // as the server demands
+    bool untrusted = false;               // the server's certificate is not of the expected CA
 };
 
 template <typename T>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "daemon/base/scan.hpp"
 #include "daemon/base/text.hpp"
@@ -115,17 +116,25 @@ json to_json(const Condition& condition) {
     return object;
 }
 
-/// The whole list: a merge patch replaces lists, and controllers have conditions there, too.
-json merged(const std::vector<Condition>& theirs, const std::vector<Condition>& ours) {
-    std::vector<Condition> all = ours;
-    for (const Condition& other : theirs) {
-        const auto same = [&](const Condition& own) { return own.type == other.type; };
-        if (std::ranges::none_of(ours, same)) all.push_back(other);
+/// The whole list: a merge patch replaces lists, and controllers have conditions there, too. Theirs
+/// keep all their fields.
+json merged(const HostRecord& record, const std::vector<Condition>& ours) {
+    std::map<std::string, json> all;
+    for (std::size_t i = 0; i < record.condition_texts.size(); ++i) {
+        all[record.conditions.at(i).type] = json::parse(record.condition_texts[i]);
     }
-    std::ranges::sort(all, {}, &Condition::type);
+    for (const Condition& own : ours) all[own.type] = to_json(own);
     json list = json::array();
-    for (const Condition& condition : all) list.push_back(to_json(condition));
+    for (auto& [type, condition] : all) list.push_back(std::move(condition));
     return list;
+}
+
+std::vector<std::string> condition_texts_at(const json& object) {
+    std::vector<std::string> texts;
+    const json& list = at(object, {"status", "conditions"});
+    if (!list.is_array()) return texts;
+    for (const json& item : list) texts.push_back(item.dump());
+    return texts;
 }
 
 json to_json(const model::Interface& link) {
@@ -154,8 +163,7 @@ json capacity_labels(const model::HostFacts& facts) {
 }  // namespace
 
 std::string hosts_path(const std::string& namespace_) {
-    return fmt::format("/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/{}/byohosts",
-                       namespace_);
+    return fmt::format("/apis/{}/namespaces/{}/byohosts", kHostApiVersion, namespace_);
 }
 
 std::string host_path(const std::string& namespace_, const std::string& name) {
@@ -177,6 +185,7 @@ HostRecord host_from_json(const json& object) {
         .paused = has_key(object, {"metadata", "annotations"}, kPaused),
         .release_asked = has_key(object, {"metadata", "annotations"}, kUnregistering),
         .cluster = text_at(object, {"metadata", "labels", kClusterLabel}),
+        .machine_name = text_at(object, {"metadata", "labels", kMachineLabel}),
         .version = text_at(object, {"metadata", "annotations", kVersion}),
         .join_mode = text_at(object, {"spec", "joinMode"}),
         .machine = std::move(machine),
@@ -184,13 +193,14 @@ HostRecord host_from_json(const json& object) {
         .labels = labels_at(object),
         .taints = std::move(taints),
         .conditions = conditions_at(object),
+        .condition_texts = condition_texts_at(object),
         .problem = std::move(problem),
     };
 }
 
 json new_host(const model::HostFacts& facts) {
-    return {{"apiVersion", "infrastructure.cluster.x-k8s.io/v1beta1"},
-            {"kind", "ByoHost"},
+    return {{"apiVersion", kHostApiVersion},
+            {"kind", kHostKind},
             {"metadata", {{"name", facts.name}, {"labels", capacity_labels(facts)}}},
             {"spec", {{"capacity", capacity_of(facts)}}}};
 }
@@ -199,9 +209,9 @@ json capacity_patch(const model::HostFacts& facts) {
     return {{"spec", {{"capacity", capacity_of(facts)}}}};
 }
 
-json facts_patch(const model::HostFacts& facts, const std::vector<model::Interface>& interfaces) {
+json facts_patch(const model::HostFacts& facts) {
     json network = json::array();
-    for (const model::Interface& link : interfaces) network.push_back(to_json(link));
+    for (const model::Interface& link : facts.interfaces) network.push_back(to_json(link));
     return {{"status",
              {{"hostinfo",
                {{"osname", "linux"},
@@ -212,7 +222,7 @@ json facts_patch(const model::HostFacts& facts, const std::vector<model::Interfa
 
 json conditions_patch(const HostRecord& record, const std::vector<Condition>& ours) {
     return {{"metadata", {{"resourceVersion", record.resource_version}}},
-            {"status", {{"conditions", merged(record.conditions, ours)}}}};
+            {"status", {{"conditions", merged(record, ours)}}}};
 }
 
 json released_status_patch(const HostRecord& record, const std::vector<Condition>& ours) {

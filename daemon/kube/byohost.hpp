@@ -11,6 +11,9 @@ namespace kubexm::kube {
 
 // The ByoHost of this host from and to JSON. Pure.
 
+inline constexpr const char* kHostApiVersion = "infrastructure.cluster.x-k8s.io/v1beta1";
+inline constexpr const char* kHostKind = "ByoHost";
+
 /// ".../namespaces/<namespace>/byohosts"
 std::string hosts_path(const std::string& namespace_);
 std::string host_path(const std::string& namespace_, const std::string& name);
@@ -22,10 +25,9 @@ model::HostRecord host_from_json(const nlohmann::json& object);
 
 /// To create the ByoHost.
 nlohmann::json new_host(const model::HostFacts& facts);
-/// Applied at every start: spec.capacity, then the status.
+/// Applied at every start and when they change: spec.capacity, then the status.
 nlohmann::json capacity_patch(const model::HostFacts& facts);
-nlohmann::json facts_patch(const model::HostFacts& facts,
-                           const std::vector<model::Interface>& interfaces);
+nlohmann::json facts_patch(const model::HostFacts& facts);
 
 /// Replaces the conditions of `record` that have a type of ours and keeps the others. The server
 /// accepts the patch only for the version that was read.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "daemon/kube/fields.hpp"
+#include "daemon/model/names.hpp"
 
 namespace kubexm::kube {
 
@@ -21,6 +22,28 @@ void read_ready(const json& object, model::NodeRecord& node) {
     }
 }
 
+std::vector<model::Pair> labels_of(const json& object) {
+    std::vector<model::Pair> labels;
+    const json& map = at(object, {"metadata", "labels"});
+    if (!map.is_object()) return labels;
+    for (const auto& [key, value] : map.items()) {
+        if (value.is_string()) labels.push_back({key, value.get<std::string>()});
+    }
+    return labels;
+}
+
+std::vector<model::Taint> taints_of(const json& object) {
+    std::vector<model::Taint> taints;
+    const json& list = at(object, {"spec", "taints"});
+    if (!list.is_array()) return taints;
+    for (const json& item : list) {
+        const auto effect = from_name<model::TaintEffect>(text_at(item, {"effect"}));
+        if (!effect) continue;
+        taints.push_back({text_at(item, {"key"}), text_at(item, {"value"}), *effect});
+    }
+    return taints;
+}
+
 }  // namespace
 
 std::string node_path(const std::string& name) { return fmt::format("{}/{}", kNodesPath, name); }
@@ -33,7 +56,9 @@ model::NodeRecord node_from_json(const json& object) {
         .kubelet_version = text_at(object, {"status", "nodeInfo", "kubeletVersion"}),
         .runtime_version = text_at(object, {"status", "nodeInfo", "containerRuntimeVersion"}),
         .ready = model::ConditionStatus::unknown,
-        .ready_message = ""};
+        .ready_message = "",
+        .labels = labels_of(object),
+        .taints = taints_of(object)};
     read_ready(object, node);
     return node;
 }

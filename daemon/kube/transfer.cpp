@@ -198,12 +198,13 @@ Failure Transfer::no_response(CURLcode outcome) const {
     const std::string_view detail = error_.data();
     const std::string why = detail.empty() ? ::curl_easy_strerror(outcome)
                                            : printable(detail.substr(0, kMaxErrorShown));
-    const char* const hint = outcome == CURLE_PEER_FAILED_VERIFICATION
-                                 ? "; check that the CA in the kubeconfig or secret is the one of "
-                                   "this server"
-                                 : "";
+    const bool untrusted = outcome == CURLE_PEER_FAILED_VERIFICATION;
+    const char* const hint =
+        untrusted ? "; check that the CA in the kubeconfig or secret is the one of this server"
+                  : "";
     return {.error = {code_of(outcome), fmt::format("{}: {}{}", description_, why, hint)},
-            .status = status()};
+            .status = status(),
+            .untrusted = untrusted};
 }
 
 }  // namespace kubexm::kube

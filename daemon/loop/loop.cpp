@@ -50,6 +50,7 @@ Result<Loop::Handle> add_timer(sd_event* event, milliseconds delay, Loop::Callba
 
 struct Loop::Impl {
     Event event;
+    std::unique_ptr<Timers> timers;  // null: those of sd-event
     std::unique_ptr<Mailbox> mailbox;
 
     struct {
@@ -77,6 +78,12 @@ Result<Loop> Loop::create() {
     return Loop(std::move(impl));
 }
 
+Result<Loop> Loop::create(std::unique_ptr<Timers> timers) {
+    Loop loop = TRY(create());
+    loop.impl_->timers = std::move(timers);
+    return loop;
+}
+
 Result<Loop::Handle> Loop::on_io(int fd, std::uint32_t events, IoCallback callback) {
     const auto on_ready = [](sd_event_source*, int, std::uint32_t revents, void* called) noexcept {
         (*static_cast<IoCallback*>(called))(revents);
@@ -91,6 +98,7 @@ Result<Loop::Handle> Loop::on_io(int fd, std::uint32_t events, IoCallback callba
 }
 
 Result<Loop::Handle> Loop::after(milliseconds delay, Callback callback) {
+    if (impl_->timers) return impl_->timers->after(delay, std::move(callback));
     return add_timer(impl_->event.get(), delay, std::move(callback));
 }
 
@@ -140,6 +148,12 @@ Result<int> Loop::run() {
     const int code = sd_event_loop(impl_->event.get());
     if (code < 0) return from_errno("sd_event_loop", "event loop", -code);
     return code;
+}
+
+Result<bool> Loop::turn() {
+    const int dispatched = sd_event_run(impl_->event.get(), 0);
+    if (dispatched < 0) return from_errno("sd_event_run", "event loop", -dispatched);
+    return dispatched > 0;
 }
 
 void Loop::stop(int code) {

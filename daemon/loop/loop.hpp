@@ -23,7 +23,15 @@ public:
     using Callback = std::move_only_function<void()>;
     using IoCallback = std::move_only_function<void(std::uint32_t events)>;
 
+    /// Where timers come from; tests have their own.
+    class Timers {
+    public:
+        virtual ~Timers() = default;
+        virtual Result<Handle> after(std::chrono::milliseconds delay, Callback callback) = 0;
+    };
+
     static Result<Loop> create();
+    static Result<Loop> create(std::unique_ptr<Timers> timers);
     Loop(Loop&&) noexcept;
     Loop& operator=(Loop&&) noexcept;
     ~Loop();
@@ -45,6 +53,8 @@ public:
 
     /// Runs until stop(), once; returns its code, which is not negative.
     Result<int> run();
+    /// Dispatches one ready event without waiting; false: none was ready.
+    Result<bool> turn();
     /// Callbacks posted before still run, those posted later are dropped. Any thread.
     void stop(int code);
 

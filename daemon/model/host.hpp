@@ -9,17 +9,6 @@
 
 namespace kubexm::model {
 
-/// A network interface of this host, as the ByoHost's status shows it.
-struct Interface {
-    std::string name;
-    std::string mac;                     // empty for loopback
-    std::vector<std::string> addresses;  // "10.0.0.5/24"
-    bool up = false;
-    bool is_default = false;  // has the IPv4 default route
-
-    bool operator==(const Interface&) const = default;
-};
-
 /// A reference to an object of the management cluster.
 struct Reference {
     std::string namespace_;
@@ -27,6 +16,11 @@ struct Reference {
     std::string uid;  // may be empty
 
     bool operator==(const Reference&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("namespace", self.namespace_);
+        visit("name", self.name);
+        visit("uid", self.uid);
+    }
 };
 
 /// The ByoHost of this host.
@@ -36,6 +30,7 @@ struct HostRecord {
     bool paused = false;
     bool release_asked = false;  // annotation `unregistering`
     std::string cluster;         // label of the cluster that has the host
+    std::string machine_name;    // label of the ByoMachine that has the host
     std::string version;         // "v1.34.1"
     std::string join_mode;       // "", "kubeadm", "tlsBootstrap"
     std::optional<Reference> machine;
@@ -43,7 +38,8 @@ struct HostRecord {
     std::vector<Pair> labels;
     std::vector<Taint> taints;
     std::vector<Condition> conditions;
-    std::string problem;  // a malformed field; empty: none
+    std::vector<std::string> condition_texts;  // the JSON of each: fields of others stay
+    std::string problem;                       // a malformed field; empty: none
 
     bool operator==(const HostRecord&) const = default;
 };
@@ -57,6 +53,8 @@ struct NodeRecord {
     std::string runtime_version;
     ConditionStatus ready = ConditionStatus::unknown;
     std::string ready_message;
+    std::vector<Pair> labels;
+    std::vector<Taint> taints;
 
     bool operator==(const NodeRecord&) const = default;
 };

@@ -18,6 +18,13 @@ struct KubeletSettings {
     std::uint32_t max_pods = 110;
 
     bool operator==(const KubeletSettings&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("cgroup_driver", self.cgroup_driver);
+        visit("cluster_dns", self.cluster_dns);
+        visit("cluster_domain", self.cluster_domain);
+        visit("fail_swap_on", self.fail_swap_on);
+        visit("max_pods", self.max_pods);
+    }
 };
 
 /// The parameters that make this host a node of a cluster. Secrets only as digests.
@@ -36,6 +43,23 @@ struct NodeJoin {
     std::vector<Taint> taints;
 
     bool operator==(const NodeJoin&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("owner", self.owner);
+        visit("node_name", self.node_name);
+        visit("provider_id", self.provider_id);
+        visit("server", self.server);
+        visit("server_name", self.server_name);
+        visit("minor", self.minor);
+        visit("ca_digest", self.ca_digest);
+        visit("certificate_digest", self.certificate_digest);
+        visit("certificate_serial", self.certificate_serial);
+        visit("kubelet", self.kubelet);
+        visit("labels", self.labels);
+        visit("taints", self.taints);
+    }
 };
+
+/// SHA-256 of the wanted state: all but the certificate, which is renewed on its own. Pure.
+std::string wanted_of(NodeJoin join);
 
 }  // namespace kubexm::model

@@ -34,4 +34,9 @@ bool may_kubelet_set_label(std::string_view key) {
            std::ranges::find(kKubeletLabels, key) != kKubeletLabels.end();
 }
 
+std::vector<Pair> labels_for_kubelet(std::vector<Pair> labels) {
+    std::erase_if(labels, [](const Pair& label) { return !may_kubelet_set_label(label.key); });
+    return labels;
+}
+
 }  // namespace kubexm::model

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "daemon/base/digest.hpp"
+#include "daemon/base/hex.hpp"
 #include "daemon/base/json.hpp"
 #include "daemon/base/scan.hpp"
 #include "daemon/base/try.hpp"
@@ -95,20 +96,30 @@ std::string hash_of(const Plan& plan) {
 json encode(const Plan& plan) {
     json steps = json::array();
     for (const Step& step : plan.steps) steps.push_back(step_to_json(step));
-    return {{"id", plan.id}, {"owner", plan.owner}, {"hash", hash_of(plan)}, {"steps", steps}};
+    return {{"id", plan.id},         {"owner", plan.owner},   {"purpose", name_of(plan.purpose)},
+            {"wanted", plan.wanted}, {"hash", hash_of(plan)}, {"steps", steps}};
 }
 
 Result<> decode(const json& from, Plan& to, const codec::Place& place) {
     const std::string& where = place.path;
     if (!from.is_object()) return codec::expected_here(where, "an object");
-    TRY(codec::only_known(from, {"id", "owner", "hash", "steps"}, where));
+    TRY(codec::only_known(from, {"id", "owner", "purpose", "wanted", "hash", "steps"}, where));
     auto id = short_name(from, "id");
     if (!id) return during(where, id.error());
     auto owner = short_name(from, "owner");
     if (!owner) return during(where, owner.error());
     auto steps = steps_from_json(from);
     if (!steps) return during(where, steps.error());
-    to = Plan{*std::move(id), *std::move(owner), *std::move(steps)};
+    to = Plan{.id = *std::move(id), .owner = *std::move(owner), .steps = *std::move(steps)};
+    if (from.contains("purpose")) {
+        TRY(codec::decode(from["purpose"], to.purpose, place.below(where + ".purpose")));
+    }
+    if (from.contains("wanted")) {
+        TRY(codec::decode(from["wanted"], to.wanted, place.below(where + ".wanted")));
+        if (!to.wanted.empty() && !is_sha256(to.wanted)) {
+            return codec::expected_here(where + ".wanted", "a SHA-256 digest in hex, or \"\"");
+        }
+    }
     return agrees(from, "hash", hash_of(to), where);
 }
 

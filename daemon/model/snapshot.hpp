@@ -10,6 +10,7 @@
 
 #include "daemon/base/names.hpp"
 #include "daemon/model/plan.hpp"
+#include "daemon/model/remaining.hpp"
 
 namespace kubexm::model {
 
@@ -29,6 +30,17 @@ enum class Phase {
     paused,        // by the management cluster
 };
 
+/// A network interface of this host, as the ByoHost's status and the local API show it.
+struct Interface {
+    std::string name;
+    std::string mac;                     // empty for loopback
+    std::vector<std::string> addresses;  // "10.0.0.5/24"
+    bool up = false;
+    bool is_default = false;  // has the IPv4 default route
+
+    bool operator==(const Interface&) const = default;
+};
+
 struct HostFacts {
     std::string name;          // of the ByoHost and of the Node
     std::string os_image;      // "Debian GNU/Linux 12 (bookworm)"
@@ -36,6 +48,7 @@ struct HostFacts {
     std::string machine_id;
     std::uint32_t cpus = 0;
     std::int64_t memory_bytes = 0;
+    std::vector<Interface> interfaces;  // without those of pods
 
     bool operator==(const HostFacts&) const = default;
 };
@@ -69,7 +82,7 @@ struct StepView {
     std::string target;
     std::string text;
     std::vector<std::string> effects;
-    std::string state;  // "pending", "prepared", "done", "skipped", "failed"
+    StepState state = StepState::pending;
     std::string error;
     std::string progress;  // of a step that takes long
 
@@ -78,9 +91,11 @@ struct StepView {
 
 struct PlanView {
     std::string id;
-    std::string hash;   // empty for an undo
-    std::string state;  // "proposed", "refused", "running", "done", "failed", "cancelled", "undone"
+    PlanPurpose purpose = PlanPurpose::prepare;
+    std::string hash;  // empty for an undo
+    PlanState state = PlanState::proposed;
     std::string error;
+    std::vector<Remaining> stays;  // what an undo could not restore
     std::vector<StepView> steps;
 
     bool operator==(const PlanView&) const = default;
@@ -104,9 +119,19 @@ struct UnitView {
     bool operator==(const UnitView&) const = default;
 };
 
+/// A pause that a person asked for on this host.
+struct PauseView {
+    std::string since;
+    std::string until;      // empty: until resume
+    std::uint32_t uid = 0;  // who asked for it
+
+    bool operator==(const PauseView&) const = default;
+};
+
 struct Snapshot {
     HostFacts host;
     Phase phase = Phase::unconfigured;
+    std::optional<PauseView> pause;
     std::optional<AssignmentView> assignment;
     std::vector<Condition> conditions;  // sorted by type
     std::optional<PlanView> plan;       // the running one, or the last one

@@ -61,7 +61,9 @@ std::string path_of(const Document& document) {
 
 Description RenderedFile::describe() const {
     const std::string path = path_of(document);
-    return {path, "write " + path, "", {}, {}};
+    std::vector<std::string> digests;
+    if (digest) digests.push_back(*digest);
+    return {path, "write " + path, "", {}, std::move(digests)};
 }
 
 Description DataFile::describe() const { return {path, "write " + path, "", {}, {digest}}; }
@@ -144,6 +146,54 @@ const StepTraits& traits_of(const Step& step) {
 
 Description describe(const Step& step) {
     return std::visit([](const auto& type) { return type.describe(); }, step);
+}
+
+std::string path_of(const Step& step) {
+    using None = std::string;
+    return std::visit(overloaded{
+                          [](const RenderedFile& file) { return path_of(file.document); },
+                          [](const Unmounted& mounts) { return mounts.below; },
+                          [](const ComponentVersion& installed) {
+                              return fmt::format("{}/{}", kComponents, installed.component);
+                          },
+                          [](const Sysctl&) { return None(); },
+                          [](const KernelModule&) { return None(); },
+                          [](const SwapOff&) { return None(); },
+                          [](const UnitState&) { return None(); },
+                          [](const DaemonReload&) { return None(); },
+                          [](const TransientUnit&) { return None(); },
+                          [](const SideEffects&) { return None(); },
+                          [](const auto& at_path) { return at_path.path; },
+                      },
+                      step);
+}
+
+std::string object_of(const Step& step) {
+    const std::string target = target_of(step);
+    const auto named = [&](std::string_view kind) { return fmt::format("{} {}", kind, target); };
+    return std::visit(overloaded{
+                          [&](const RenderedFile&) { return named("file"); },
+                          [&](const DataFile&) { return named("file"); },
+                          [&](const SecretFile&) { return named("secret file"); },
+                          [&](const Directory&) { return named("directory"); },
+                          [&](const Symlink&) { return named("link"); },
+                          [&](const ManagedBlock& block) {
+                              return fmt::format("block \"{}\" in {}", block.name, block.path);
+                          },
+                          [&](const AbsentPath&) { return named("path"); },
+                          [&](const DeletedTree&) { return named("directory"); },
+                          [&](const Sysctl&) { return named("kernel parameter"); },
+                          [&](const KernelModule&) { return named("kernel module"); },
+                          [&](const SwapOff&) { return std::string(target); },
+                          [&](const Unmounted&) { return named("mounts below"); },
+                          [&](const UnitState&) { return named("unit"); },
+                          [&](const DaemonReload&) { return std::string("unit files of systemd"); },
+                          [&](const ComponentVersion&) { return named("component"); },
+                          [&](const TransientUnit&) { return named("unit"); },
+                          [&](const Claim&) { return named("content of"); },
+                          [&](const SideEffects&) { return named("side effects:"); },
+                      },
+                      step);
 }
 
 std::string target_of(const Step& step) { return describe(step).target; }

@@ -43,10 +43,16 @@ struct RenderedFile {
     static constexpr std::string_view kType = "rendered-file";
     static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     Document document;
+    /// SHA-256 of the content in the vault that is written instead of a new rendering. In the
+    /// ledger and in repairs only: another version may render the same document differently.
+    std::optional<std::string> digest;
 
     Description describe() const;
     bool operator==(const RenderedFile&) const = default;
-    static void fields(auto& self, auto&& visit) { visit("document", self.document); }
+    static void fields(auto& self, auto&& visit) {
+        visit("document", self.document);
+        visit("digest", self.digest);
+    }
 };
 
 /// The purpose of content that is not rendered. Anything that root executes is rendered.
@@ -79,6 +85,9 @@ struct SecretFile {
     std::string handle;
     std::string digest;
     FileAccess access{.mode = Mode{0600}};
+    /// What the file is a generation of: "kubelet-client". When it is done, the owner's older files
+    /// of the series are undone, except the previous one.
+    std::optional<std::string> series;
 
     Description describe() const;
     bool operator==(const SecretFile&) const = default;
@@ -87,6 +96,7 @@ struct SecretFile {
         visit("handle", self.handle);
         visit("digest", self.digest);
         visit("access", self.access);
+        visit("series", self.series);
     }
 };
 
@@ -326,6 +336,11 @@ using Step =
 std::string_view type_of(const Step& step);
 const StepTraits& traits_of(const Step& step);
 Description describe(const Step& step);
+
+/// The path that a step is about; empty: none.
+std::string path_of(const Step& step);
+/// For a list of objects: "file /etc/hosts", "unit kubelet.service".
+std::string object_of(const Step& step);
 
 // Single members of the description.
 std::string target_of(const Step& step);

@@ -49,15 +49,18 @@ constexpr std::array kShared{
     "/var/lib/containerd/io.containerd.grpc.v1.cri",
 };
 
-/// The kernel parameters that kubelet would set itself, without undo.
+/// The kernel parameters that kubelet would set itself, without undo. In a file, too, for the next
+/// boot.
 void add_sysctls(std::vector<Step>& steps) {
-    for (const auto& [key, value] :
-         {Pair{"net.ipv4.ip_forward", "1"}, Pair{"vm.overcommit_memory", "1"},
-          Pair{"vm.panic_on_oom", "0"}, Pair{"kernel.panic", "10"},
-          Pair{"kernel.panic_on_oops", "1"}, Pair{"kernel.keys.root_maxkeys", "1000000"},
-          Pair{"kernel.keys.root_maxbytes", "25000000"}}) {
-        steps.emplace_back(Sysctl{key, value});
-    }
+    const std::vector<Pair> values{{"net.ipv4.ip_forward", "1"},
+                                   {"vm.overcommit_memory", "1"},
+                                   {"vm.panic_on_oom", "0"},
+                                   {"kernel.panic", "10"},
+                                   {"kernel.panic_on_oops", "1"},
+                                   {"kernel.keys.root_maxkeys", "1000000"},
+                                   {"kernel.keys.root_maxbytes", "25000000"}};
+    for (const auto& [key, value] : values) steps.emplace_back(Sysctl{key, value});
+    steps.emplace_back(RenderedFile{SysctlFile{values}});
 }
 
 /// Between the directories and the files in them: undo runs in reverse order and restores a
@@ -82,17 +85,12 @@ void add_directories(std::vector<Step>& steps) {
 void add_credentials(std::vector<Step>& steps, const NodeJoin& join) {
     const std::string file = certificate_file(join);
     steps.emplace_back(DataFile{kCa, DataKind::ca_bundle, join.ca_digest, {}});
-    steps.emplace_back(
-        SecretFile{file, "node-" + join.certificate_serial, join.certificate_digest, {Mode{0600}}});
+    steps.emplace_back(SecretFile{file,
+                                  "node-" + join.certificate_serial,
+                                  join.certificate_digest,
+                                  {Mode{0600}},
+                                  /*series=*/"kubelet-client"});
     steps.emplace_back(Symlink{fmt::format("{}/kubelet-client-current.pem", kPki), file});
-}
-
-std::vector<Pair> labels_for_kubelet(const std::vector<Pair>& labels) {
-    std::vector<Pair> permitted;
-    for (const Pair& label : labels) {
-        if (may_kubelet_set_label(label.key)) permitted.push_back(label);
-    }
-    return permitted;
 }
 
 /// kubelet is restarted when one of these files changes.
@@ -115,8 +113,12 @@ std::string digest_of(const std::vector<Step>& steps) {
 }
 
 void add_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
-    std::vector<Step> files = kubelet_files(join);
-    const std::string key = digest_of(files);
+    const std::vector<Step> files = kubelet_files(join);
+    // kubelet reads labels and taints of its unit when it registers only.
+    NodeJoin registered = join;
+    registered.labels.clear();
+    registered.taints.clear();
+    const std::string key = digest_of(kubelet_files(registered));
     steps.insert(steps.end(), files.begin(), files.end());
     steps.emplace_back(DaemonReload{{"kubelet.service"}});
     steps.emplace_back(SideEffects{SideEffect::pods});
@@ -130,7 +132,11 @@ std::string certificate_file(const NodeJoin& join) {
 }
 
 Plan make_join(const NodeJoin& join, std::string id) {
-    Plan plan{std::move(id), join.owner, {}};
+    Plan plan{.id = std::move(id),
+              .owner = join.owner,
+              .steps = {},
+              .purpose = PlanPurpose::join,
+              .wanted = wanted_of(join)};
     add_sysctls(plan.steps);
     add_directories(plan.steps);
     add_claims(plan.steps);

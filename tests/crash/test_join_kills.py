@@ -3,8 +3,7 @@
 import itertools
 import os
 import random
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,52 +12,43 @@ from testbed import assignment, snapshot
 from testbed import host as hosts
 from testbed.assignment import BOOTSTRAPPED, HOST_SIGNER, INSTALLED, NODE_SIGNER
 from testbed.executor import kills
-from testbed.host import PLACE, Host
+from testbed.host import Host
+from testbed.host_kills import AGENT, EXECUTOR, HostKills, Points, check_free, check_kept, footprint
 from testbed.management.side import Management
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
 ROUNDS, KILLS_IN_ROUND = 3, 3  # of the executor, unless the test is deep
-AGENT, EXECUTOR = "kubexmd", "kubexm-executor"
-# The executor is restarted first: kubexmd would lose its connections, and a release that meets this is tried again.
-TRACES = {EXECUTOR: f"{PLACE}/trace", AGENT: "/run/kubexm/trace"}
-TREES = "/etc/kubernetes /etc/systemd/system /var/lib/kubelet/pki /var/lib/kubelet/config.yaml"
-CONTENTS = ["/etc/kubernetes/kubelet.conf", "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml",
-            "/etc/systemd/system/kubelet.service"]
-SHOW = f"find {TREES} -printf '%p %M %U:%G\\n'; sha256sum {' '.join(CONTENTS)}"
-
-Points = dict[str, Sequence[str]]  # of a unit: where its process is killed, the one after it, and so on
+MOST_COMMITS = 12
 
 
 class Course:
     """A host that is joined and released again and again, and what it has to look like each time."""
 
     def __init__(self, side: Management, host: Host) -> None:
-        self.side, self.host = side, host
-        self.kills = {AGENT: 0, EXECUTOR: 0}
-        self.missed = 0  # of the executor: how often systemd is asked depends on how far it is
+        self.side, self.host, self.kills = side, host, HostKills(host)
         self.settle()
-        self.forth_trace = self._trace(assignment.join)
-        self.joined = self._footprint()
-        self.back_trace = self._trace(assignment.release)
+        self.forth_trace = self.kills.trace(lambda: assignment.join(side, host))
+        self.joined = footprint(host)
+        self.back_trace = self.kills.trace(lambda: assignment.release(side, host))
         self.check_free("uninterrupted")
         self.rest()
 
     def forth(self, points: Points) -> None:
         asked = assignment.requests(self.side, NODE_SIGNER)
-        self._arm(points)
+        self.kills.arm(points)
         assignment.join(self.side, self.host)
-        self._check_deaths(points)
+        self.kills.count(points)
         self.check_joined(points)
         asked_now = assignment.requests(self.side, NODE_SIGNER) - asked
         assert len(asked_now) == 1, f"{points}: certificate requests of the node: {asked_now}, expected one"
-        assert self._footprint() == self.joined, f"{points}: not the files of an uninterrupted run"
+        assert footprint(self.host) == self.joined, f"{points}: not the files of an uninterrupted run"
 
     def back(self, points: Points) -> None:
-        self._arm(points)
+        self.kills.arm(points)
         assignment.release(self.side, self.host)
-        self._check_deaths(points)
+        self.kills.count(points)
         self.check_free(points)
         self.rest()
 
@@ -80,51 +70,10 @@ class Course:
         for kind in (BOOTSTRAPPED, INSTALLED):
             self.side.wait_for(f"{kind} ({circumstances})", lambda kind=kind: assignment.condition(
                 self.side, self.host, kind).get("status") == "True")
-        kept = [name for name in self.host.kept() if not name.endswith((".key", ".lock"))]
-        assert [re.sub("machine-.*[.]", "machine.", name) for name in kept] == [
-            "machine.kubeconfig", "management.kubeconfig"], circumstances
+        check_kept(self.host, circumstances)
 
     def check_free(self, circumstances: object) -> None:
-        changed = snapshot.lasting_diff(self.before, self.host.node)
-        assert not changed, f"{circumstances}: {changed}"
-        assert self.host.kept() == ["kubexmd.lock", "management.kubeconfig"], circumstances
-        found = assignment.byohost(self.side, self.host)
-        assert "machineRef" not in found["status"] and "bootstrapSecret" not in found["spec"], circumstances
-        assert assignment.UNREGISTERING not in found["metadata"].get("annotations", {}), circumstances
-        said = assignment.condition(self.side, self.host)
-        assert (said["status"], said["reason"]) == ("False", "K8sNodeAbsent"), circumstances
-        assert "kubectl delete node" in said["message"], f"{circumstances}: the condition does not name the Node: {said}"
-        assert assignment.condition(self.side, self.host, INSTALLED)["reason"] == "K8sNodeAbsent", circumstances
-
-    def _arm(self, points: Points) -> None:
-        for unit, where in points.items():
-            self.host.crash_at(unit, *where)
-
-    def _check_deaths(self, points: Points) -> None:
-        for unit, where in points.items():
-            left = self.host.disarm(unit)
-            died = len(where) - left
-            self.host.wait(f"{died} deaths of {unit}", lambda unit=unit, died=died: self.host.deaths(unit) >= died)
-            assert unit == EXECUTOR or not left, f"{unit} should have died {len(where)} times at {where}, and did {died}"
-            self.kills[unit] += died
-            self.missed += left
-
-    def _trace(self, way: Callable[[Management, Host], object]) -> dict[str, list[str]]:
-        """The points that each process passes on the way."""
-        traces = {}
-        for unit, file in TRACES.items():
-            self.host.restart(unit, {"KUBEXM_CRASH_TRACE": file})
-        way(self.side, self.host)
-        for unit, file in TRACES.items():
-            traces[unit] = self.host.node.read(file).decode().split()
-            self.host.restart(unit)
-            self.host.node.run(["rm", file])
-        return traces
-
-    def _footprint(self) -> list[str]:
-        """Names, modes and owners of what a join makes, and the content of what is not secret."""
-        found = self.host.node.run(["sh", "-c", SHOW]).stdout
-        return sorted(re.sub("kubelet-client-[0-9a-f]+", "kubelet-client-ID", found).splitlines())
+        check_free(self.side, self.host, self.before, circumstances)
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +95,7 @@ def test_kubexmd_killed_at_every_point(course, figure):
         course.forth({AGENT: [there]} if there else {})
         course.back({AGENT: [here]} if here else {})
     figure(f"kubexmd killed in joins and releases: {len(forth)} and {len(back)} points, "
-           f"{course.kills[AGENT]} kills, all survived")
+           f"{course.kills.died[AGENT]} kills, all survived")
 
 
 def test_kubexmd_killed_again_and_again_while_it_enrols(course):
@@ -160,8 +109,15 @@ def test_kubexmd_killed_again_and_again_while_it_enrols(course):
     host.wait("as many deaths", lambda: host.deaths(AGENT) == len(points))
     host.wait_for_phase("waiting")
     assert len(assignment.requests(course.side, HOST_SIGNER) - asked) == 1
-    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig", "memory.json"]
     course.settle()
+
+
+def test_a_join_makes_few_commits(course, figure):
+    """Each is several syncs of the disk; steps that do not depend on each other share them."""
+    forth, back = (trace[EXECUTOR].count("journal.commit.before") for trace in (course.forth_trace, course.back_trace))
+    figure(f"commits of the journal: {forth} in a join, {back} in a release")
+    assert forth <= MOST_COMMITS
 
 
 def test_executor_killed_at_points(course, figure):
@@ -169,9 +125,10 @@ def test_executor_killed_at_points(course, figure):
     for there, here in itertools.zip_longest(forth, back, fillvalue=[]):
         course.forth({EXECUTOR: there})
         course.back({EXECUTOR: here})
-    assert course.kills[EXECUTOR] > course.missed
+    killed, missed = course.kills.died[EXECUTOR], len(course.kills.missed)
+    assert killed > missed
     figure(f"executor killed in joins and releases: {sum(map(len, forth))} and {sum(map(len, back))} points, "
-           f"{course.kills[EXECUTOR]} kills, {course.missed} not passed, all survived")
+           f"{killed} kills, {missed} not passed, all survived")
 
 
 def chosen(trace: list[str], word: str) -> list[list[str]]:
@@ -179,19 +136,17 @@ def chosen(trace: list[str], word: str) -> list[list[str]]:
     points, dice = kills.points(trace), random.Random(f"{SEED} {word}")
     begin = [[passage] for passage in kills.passages(kills.prologue(trace))]
     if DEEP:
-        return begin + [commits(some) for some in kills.rounds(points)]
+        return begin + [in_order(some) for some in kills.rounds(points)]
     kubelet = [point for point in points if point.begin.startswith("unit-state") and point.name == "bus.call.after"]
     others = sorted({point.step for point in points} - {kubelet[0].step})
     rounds = [[dice.choice([point for point in points if point.step == step])
                for step in dice.sample(others, KILLS_IN_ROUND - 1)] for _ in range(ROUNDS - 1)]
-    return [dice.choice(begin), *(commits([*some, dice.choice(kubelet)]) for some in rounds)]
+    return [dice.choice(begin), *(in_order([*some, dice.choice(kubelet)]) for some in rounds)]
 
 
-def commits(points: Sequence[kills.Point]) -> list[str]:
-    """KUBEXM_CRASH_AT of each: so many commits after the one before it. A step has other names from plan to plan."""
-    steps = sorted((point.step, point.place) for point in points)
-    return [f"journal.commit.before:{max(step - last, 1)}+{place}"
-            for (step, place), (last, _) in zip(steps, [(0, 0), *steps])]
+def in_order(points: Sequence[kills.Point]) -> list[str]:
+    """KUBEXM_CRASH_AT of each."""
+    return [point.passage for point in sorted(points, key=lambda point: (point.step, point.place))]
 
 
 def test_both_killed(course):

@@ -4,10 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-import yaml
 
 from testbed import host as hosts
-from testbed import management, snapshot, worker
+from testbed import management, pods, snapshot
 from testbed.assignment import BOOTSTRAPPED, INSTALLED, PACE, byohost, condition, is_ready, machines, release, scale
 from testbed.browser import Browser
 from testbed.cluster import Cluster
@@ -37,20 +36,6 @@ def host(side, node):
     side.cluster.kubectl("delete", "byohost,node", "--all")
 
 
-def run_pod(side, host: Host) -> str:
-    """A pod runs on the node and answers; returns its name."""
-    name = f"greeter-{host.node.suite}"  # nodes of the next test have the names of these
-    side.cluster.apply(yaml.safe_dump({
-        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
-        "spec": {"nodeName": host.node.name, "containers": [
-            {"name": "greeter", "image": worker.GREETER, "imagePullPolicy": "Never"}]}}))
-    address = host.wait(f"an address of pod {name}",
-                        lambda: side.cluster.get("pod", name)["status"].get("podIP"))
-    host.wait(f"pod {name} to answer", lambda: "greetings" in host.node.run(
-        ["curl", "-s", "--max-time", "5", f"http://{address}:8080"], check=False).stdout)
-    return name
-
-
 @pytest.mark.parametrize("node", ["bookworm", "trixie"], indirect=True)
 def test_a_host_becomes_a_node_and_back(side, host):
     before = snapshot.settled(host.node)
@@ -70,7 +55,8 @@ def test_a_host_becomes_a_node_and_back(side, host):
     assert status["plan"]["state"] == "done"
     assert {item["name"] for item in status["certificates"]} == {"management", "node"}
     side.wait_for("a running Machine", lambda: [item["status"]["phase"] for item in machines(side)] == ["Running"])
-    pod = run_pod(side, host)
+    pod = f"greeter-{host.node.suite}"  # nodes of the next test have the names of these
+    pods.run(side.cluster, host, pod)
 
     side.cluster.kubectl("delete", "pod", pod, "--wait=false")
     scale(side, 0)
@@ -90,7 +76,7 @@ def test_a_released_host_deletes_its_node_where_that_is_allowed(side, host):
     scale(side, 0)
     host.wait_for_phase("waiting")
     assert side.cluster.get("node", host.node.name) is None
-    assert condition(side, host, BOOTSTRAPPED)["message"] == "the host was released"
+    assert condition(side, host, BOOTSTRAPPED)["message"] == "the host was released and is as it was"
 
 
 @pytest.mark.parametrize("language, waits, joined, silence", [

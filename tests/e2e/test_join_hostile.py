@@ -33,7 +33,7 @@ def place(enrolled):
     side, host = enrolled
     yield side, host
     withdraw(side, host)
-    assert host.kept() == ["kubexmd.lock", "management.kubeconfig"]
+    assert host.kept() == ["kubexmd.lock", "management.kubeconfig", "memory.json"]
 
 
 def changed(cluster, server: str = "", token: str = "", authority: str | None = None) -> str:

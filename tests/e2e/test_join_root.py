@@ -77,8 +77,8 @@ def test_a_node_whose_certificate_is_lost_gets_another(joined):
     host.node.run(["systemctl", "stop", "kubexmd"])
     host.node.run(["sh", "-c", "rm /var/lib/kubexm/machine-*.kubeconfig"])
     host.node.run(["systemctl", "start", "kubexmd"])
-    told = host.wait_for_phase("joined")
-    assert "node" in {each["name"] for each in told["certificates"]} and is_ready(side, host)
+    host.wait("another certificate", lambda: "node" in {each["name"] for each in host.status().get("certificates", [])})
+    assert host.phase() == "joined" and is_ready(side, host)
 
 
 def test_a_host_that_left_says_that_its_node_is_not_ready(place):

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from testbed import image, waiting
+from testbed import exit_code, image, waiting
+from testbed.browser import Browser
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 SOCKET = "/run/kubexm/kubexmd.sock"
+GOLDEN = Path(__file__).resolve().parents[1] / "unit/api/golden"
 
 
 @pytest.fixture(params=image.USUAL)
@@ -34,7 +36,7 @@ def test_readers_are_answered_and_others_are_not(host):
         told = json.loads(host.run(["kubexmctl", "status", "--output", "json"], user=user).stdout)
         assert told["phase"] and told["version"], user
     refused = host.run(["kubexmctl", "status"], user="nobody", check=False)
-    assert refused.returncode == 1 and "join the group" in refused.stderr
+    assert refused.returncode == exit_code.REFUSED and "join the group" in refused.stderr
 
 
 def test_it_listens_on_loopback_only(host):
@@ -49,4 +51,26 @@ def test_it_is_gone_after_a_stop_and_back_after_a_kill(host):
         ["kubexmctl", "status"], check=False).returncode == 0, 30)
     host.run(["systemctl", "stop", "kubexmd"])
     refused = host.run(["kubexmctl", "status"], check=False)
-    assert refused.returncode == 1 and "systemctl start kubexmd" in refused.stderr
+    assert refused.returncode == exit_code.UNREACHABLE and "systemctl start kubexmd" in refused.stderr
+
+
+@pytest.mark.parametrize("language, pause, resume", [("en-US", "Paused on this host", "until kubexmctl resume"),
+                                                     ("zh-CN", "已在本机暂停", "直到执行 kubexmctl resume")])
+def test_the_page_shows_a_pause_and_what_stays(nodes, language, pause, resume):
+    node = nodes()
+    node.install(TREE)
+    node.run(["systemctl", "start", "kubexmd"])
+    status = json.loads((GOLDEN / "status-joining.json").read_text())
+    with Browser(node.leader, "http://localhost:10240", language) as page:
+        page.wait_for("a status", lambda: page.text("#phase"))
+        assert page.text("#pause") == ""
+
+        def shown(element: str) -> str:
+            return page.evaluate(f"show({json.dumps(status)}), document.querySelector('{element}').innerText")
+
+        assert all(word in shown("#pause") for word in (pause, status["pause"]["until"], "1000"))
+        assert "file /etc/x" in shown("#stays") and "somebody changed it" in shown("#stays")
+        status["pause"]["until"] = None
+        assert resume in shown("#pause")
+        status["pause"] = None
+        assert shown("#pause") == ""

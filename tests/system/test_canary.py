@@ -9,6 +9,7 @@ import pytest
 from testbed import executor_wire, image, search, waiting
 from testbed.executor import client
 from testbed.executor.client import ACCESS, apply, offer, plan, shown, undo
+from testbed.executor.gate import wait_picked_up
 from testbed.executor.plan import step
 
 GATE, KEY = "/run/gate", "/etc/kubernetes/pki/canary.key"
@@ -72,8 +73,9 @@ def test_a_secret_is_in_its_file_and_the_vault_and_gone_after_undo(host):
         assert offer(wire, plan("killed", *secret_steps(secret), at_gate()), content)["type"] == "accepted"
         wait_at_gate(host)
         assert_secret_is_only_in(host, secret, KEY, VAULT)
-    host.run(["kill", "-KILL", shown(host, "MainPID")])
-    waiting.until("the plan to go on", lambda: shown(host, "StatusText") == "Plan killed is running.", 60)
+    killed = shown(host, "MainPID")
+    host.run(["kill", "-KILL", killed])
+    wait_picked_up(host, killed)
     host.run(["sh", "-c", f"echo > {GATE}"])
     with executor_wire.connect(host) as wire:
         wire.hello()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import image, snapshot, waiting
+from testbed import exit_code, image, snapshot, waiting
 from testbed.executor import client, gate
 
 TREE = Path(os.environ["KUBEXM_TREE"])
@@ -92,7 +92,9 @@ def test_the_same_plan_twice_has_nothing_to_do(host):
 def test_a_preview_shows_diffs_and_changes_nothing(host):
     host.write("/run/plan.json", rich_plan("p1"))
     before = snapshot.settled(host)
-    shown = host.run(["kubexmctl", "preview", "/run/plan.json"]).stdout
+    previewed = host.run(["kubexmctl", "preview", "/run/plan.json"], check=False)
+    assert previewed.returncode == exit_code.WOULD_CHANGE
+    shown = previewed.stdout
     assert "+10.99.0.200 somebody" in shown
     assert "net.ipv4.ip_forward: 0 -> 1" in shown
     report = snapshot.lasting_diff(before, host)
@@ -102,8 +104,10 @@ def test_a_preview_shows_diffs_and_changes_nothing(host):
 def test_a_plan_prints_as_text_as_json_and_as_diffs(host):
     host.write("/run/plan.json", rich_plan("p1"))
 
-    def printed(form: str) -> str:
-        return host.run(["kubexmctl", "preview", "--output", form, "/run/plan.json"]).stdout
+    def printed(form: str, code: int = exit_code.WOULD_CHANGE) -> str:
+        shown = host.run(["kubexmctl", "preview", "--output", form, "/run/plan.json"], check=False)
+        assert shown.returncode == code
+        return shown.stdout
 
     assert "change   set net.ipv4.ip_forward to 1\n" in printed("text")
     assert "+10.99.0.200 somebody" in printed("diff")
@@ -112,13 +116,13 @@ def test_a_plan_prints_as_text_as_json_and_as_diffs(host):
     assert {step["state"] for step in document["steps"]} == {"change"}
     assert apply(host, json.dumps(document)).returncode == 0, "what was printed is the plan"
     host.write("/run/plan.json", json.dumps({**document, "id": "p2"}))
-    again = json.loads(printed("json"))
+    again = json.loads(printed("json", exit_code.DONE))
     assert {step["state"] for step in again["steps"]} == {"holds"}
     assert again["hash"] == document["hash"]
     followed = host.run(["kubexmctl", "follow", "p1"]).stdout
     assert "done     set net.ipv4.ip_forward to 1" in followed and "plan p1: done" in followed
     refused = host.run(["kubexmctl", "cancel", "p1"], check=False)
-    assert refused.returncode == 1 and "plan p1 is not running" in refused.stderr
+    assert refused.returncode == exit_code.REFUSED and "plan p1 is not running" in refused.stderr
 
 
 @pytest.mark.parametrize("bad, complaint", [
@@ -130,7 +134,7 @@ def test_a_plan_prints_as_text_as_json_and_as_diffs(host):
 ])
 def test_what_root_did_not_allow_is_refused(host, bad, complaint):
     refused = apply(host, plan("p1", bad))
-    assert refused.returncode == 1
+    assert refused.returncode == exit_code.REFUSED
     assert complaint in refused.stderr
 
 
@@ -139,14 +143,14 @@ def test_a_plan_is_not_carried_out_twice(host):
     host.write("/run/plan.json", one)
     assert host.run(["kubexmctl", "apply", "/run/plan.json"]).returncode == 0
     replayed = host.run(["kubexmctl", "apply", "/run/plan.json"], check=False)
-    assert replayed.returncode == 1
+    assert replayed.returncode == exit_code.REFUSED
     assert "p1 was accepted before" in replayed.stderr
 
 
 def test_nobody_but_root_and_kubexm_is_heard(host):
     host.run(["chmod", "0666", "/run/kubexm-executor/executor.sock"])  # only the kernel's word protects now
     refused = host.run(["kubexmctl", "history"], user="nobody", check=False)
-    assert refused.returncode == 1
+    assert refused.returncode == exit_code.REFUSED
     assert "is not permitted to use the executor" in refused.stderr
     assert host.run(["kubexmctl", "history"], user="kubexm").returncode == 0
 
@@ -233,7 +237,7 @@ def test_a_file_that_takes_days_to_read_holds_nobody_up(host):
     host.run(["install", "-d", "-o", "kubexm", "/run/kubexm"])
     host.run(["truncate", "-s", "1P", "/run/kubexm/x"], user="kubexm")
     failed = carry_out(host, "p1", step("absent-path", path="/run/kubexm/x"), user="kubexm")
-    assert failed.returncode == 1
+    assert failed.returncode == exit_code.FAILED
     assert "undo could not restore it: move it away" in failed.stdout + failed.stderr
     after = carry_out(host, "p2", step("sysctl", key="net.ipv4.ip_forward", value="1"))
     assert after.returncode == 0, after.stdout + after.stderr

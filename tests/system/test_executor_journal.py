@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import waiting
+from testbed import exit_code, waiting
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 JOURNAL = "/var/lib/kubexm-executor/journal.db"
@@ -49,21 +49,21 @@ def damaged(nodes):
 def test_nothing_is_changed_until_a_person_decides(damaged):
     waiting.until("the executor says so", lambda: "Not changing the host" in status_text(damaged), 20)
     refused = apply(damaged, "p2", "0")
-    assert refused.returncode == 1
+    assert refused.returncode == exit_code.REFUSED
     assert "kubexmctl journal" in refused.stderr
     assert forwarding(damaged) == "1"
     shown = damaged.run(["kubexmctl", "journal", "show"], check=False)
-    assert shown.returncode == 1
+    assert shown.returncode == exit_code.FAILED
     assert "journal.db.corrupt-1 is damaged" in shown.stdout
     damaged.run(["systemctl", "restart", "kubexm-executor"])  # not a way around it
-    assert apply(damaged, "p3", "0").returncode == 1
+    assert apply(damaged, "p3", "0").returncode == exit_code.REFUSED
 
 
 def test_only_root_decides(damaged):
     refused = damaged.run(["kubexmctl", "journal", "discard"], user="kubexm", check=False)
-    assert refused.returncode == 1
+    assert refused.returncode == exit_code.REFUSED
     assert "only root may restore or discard" in refused.stderr
-    assert apply(damaged, "p2").returncode == 1
+    assert apply(damaged, "p2").returncode == exit_code.REFUSED
 
 
 def test_discard_begins_anew_and_leaves_the_host_alone(damaged):

@@ -79,7 +79,7 @@ def test_a_plan_does_not_stop_for_one_that_is_refused(host):
 
 
 @pytest.mark.parametrize("request_again", [
-    {"type": "undo", "id": "p1", "owner": "test"},
+    {"type": "undo", "plan_id": "p1", "owner": "test"},
     {"type": "apply", "plan": plan("p1", NOTHING), "contents": [], "replace": True},
 ], ids=["undo", "apply"])
 def test_a_plan_does_not_stop_for_an_id_that_was_used(host, request_again):
@@ -103,20 +103,37 @@ def test_a_flood_of_one_user_is_refused_and_holds_up_nobody_else(host):
             wire.hello()
             wire.send({"type": "observe"})
             wires[0].send({"type": "observe"})
-            assert "too many requests of user" in client.reason(wires[0].receive())
+            assert "too many requests of user" in client.reason(wires[0].last())
             open_gate(host)
-            assert wire.last({"observation", "refused"})["type"] == "observation"
+            assert wire.last()["type"] == "observation"
     wait_for(host, "p1", "done")
 
 
-def test_a_connection_offers_one_plan_at_a_time(host):
+def test_a_connection_offers_several_plans_and_asks_meanwhile(host):
     with executor_wire.connect(host) as wire:
         wire.hello()
-        wire.send(apply_request(plan("p2", NOTHING), replace=False))
-        wire.send(apply_request(plan("p3", NOTHING), replace=False))
-        assert "previous plan is pending" in client.reason(wire.receive())
+        second = wire.send(apply_request(plan("p2", NOTHING), replace=False))
+        third = wire.send(apply_request(plan("p3", NOTHING), replace=False))
+        assert wire.hello()["type"] == "hello", "answered while two plans wait"
+        open_gate(host)
+        accepted = [wire.receive_frame() for _ in range(2)]
+    assert [(each["id"], each["reply"].get("plan_id"), each["last"]) for each in accepted] == [
+        (second, "p2", True), (third, "p3", True)]
+    wait_for(host, "p3", "done")
+
+
+def test_an_order_for_somebody_else_is_written_down_as_a_claim(host):
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        claim = {"on_behalf_of": {"uid": 4711, "door": "control"}}
+        assert wire.ask({"type": "cancel", "plan_id": "p1"} | claim)["type"] == "accepted"
     open_gate(host)
-    wait_for(host, "p2", "done")
+    wait_for(host, "p1", "cancelled")
+
+    def written() -> bool:
+        kubexm = executor_wire.ids(host, "kubexm")[0]
+        return (kubexm, "plan cancelled", "p1 (by its own word for user 4711, control)") in executor_wire.audit(host)
+    waiting.until("a record in the audit", written, 30, lambda: str(executor_wire.audit(host)))
 
 
 def test_a_cancel_that_is_refused_is_written_down(host):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed import exit_code
 from testbed.executor import Executor, plan
 
 GIVEN_UP = "times with the same error"
@@ -24,10 +25,10 @@ def try_link(executor: Executor, user: str | None, target: str = "ca.crt"):
 def given_up(executor):
     for _ in range(3):
         tried = try_link(executor, "kubexm")
-        assert tried.returncode == 1
+        assert tried.returncode == exit_code.FAILED
         assert ": failed (" in tried.stdout and plan.PKI in tried.stdout, tried.stdout + tried.stderr
     refused = try_link(executor, "kubexm")
-    assert refused.returncode == 1
+    assert refused.returncode == exit_code.REFUSED
     assert GIVEN_UP in refused.stderr and plan.PKI in refused.stderr, refused.stdout + refused.stderr
     return executor
 

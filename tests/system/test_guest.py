@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed import exit_code
 from testbed.guest import Guest
 from testbed.executor import kills
 
@@ -50,6 +51,12 @@ def apply(guest: Guest, *steps: dict):
 
 def must(done) -> str:
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def previewed(guest: Guest, *steps: dict) -> str:
+    done = kubexmctl(guest, "preview", *steps)
+    assert done.returncode == exit_code.WOULD_CHANGE, done.stdout + done.stderr
     return done.stdout
 
 
@@ -96,7 +103,7 @@ def test_modules_are_loaded_and_stay_until_the_next_boot(guest):
     steps = [modules_file("br_netfilter", "ip_vs"), step("kernel-module", name="br_netfilter"),
              step("kernel-module", name="ip_vs"), bridge]
     assert not {"br_netfilter", "ip_vs"} & loaded(guest)
-    assert "net.bridge.bridge-nf-call-iptables: none -> 0" in must(kubexmctl(guest, "preview", *steps))
+    assert "net.bridge.bridge-nf-call-iptables: none -> 0" in previewed(guest, *steps)
     must(apply(guest, *steps))
     assert {"br_netfilter", "ip_vs"} <= loaded(guest)
     assert sysctl(guest, "net.bridge.bridge-nf-call-iptables") == "0"
@@ -111,13 +118,13 @@ def test_modules_are_loaded_and_stay_until_the_next_boot(guest):
                          ids=["module", "file"])
 def test_a_module_that_root_did_not_allow_is_refused(guest, bad):
     refused = apply(guest, bad)
-    assert refused.returncode == 1
+    assert refused.returncode == exit_code.REFUSED
     assert "loop is not in allow.modules" in refused.stderr
 
 
 def test_a_module_that_is_not_there_is_named(guest):
     failed = apply(guest, step("kernel-module", name="ip_vs_sh"))  # of no file that the loader reads
-    assert failed.returncode == 1
+    assert failed.returncode == exit_code.FAILED
     assert "systemd-modules-load.service did not load ip_vs_sh" in failed.stdout
     undo(guest)
 
@@ -160,7 +167,7 @@ def test_swaps_of_all_kinds_are_turned_off_and_on_again(guest):
     guest.shell(SWAPS)
     before = in_use(guest)
     assert [swap.split()[0] for swap in before] == ["/dev/vdc", "/hand", "/listed", "/unit"]
-    shown = must(kubexmctl(guest, "preview", step("swap-off")))
+    shown = previewed(guest, step("swap-off"))
     assert all(f"{name}: on -> off" in shown for name in ("/hand", "/listed", "/unit")), shown
     assert in_use(guest) == before
     must(apply(guest, step("swap-off")))
@@ -215,7 +222,7 @@ def die_at(guest: Guest, point: kills.Point) -> None:
     guest.write("/run/systemd/system/kubexm-executor.service.d/test.conf", "[Service]\nRestart=no\n")
     guest.shell("systemctl daemon-reload; systemctl stop kubexmd; "
                 f"systemctl set-environment KUBEXM_CRASH_AT={point.passage}; systemctl restart kubexm-executor")
-    assert apply_for_a_reboot(guest).returncode == 1, f"they should have died at {point}"
+    assert apply_for_a_reboot(guest).returncode == exit_code.UNREACHABLE, f"they should have died at {point}"
     assert guest.run(["systemctl", "is-failed", "kubexm-executor"], check=False).stdout.strip() == "failed", point
 
 

@@ -10,6 +10,7 @@ from testbed.node import Node
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 CONFIG = "/etc/kubexm/kubexmd.yaml"
+UNITS = ("kubexmd.service", "kubexmd.socket", "kubexm-executor.service", "kubexm-executor.socket")
 
 
 @pytest.fixture(scope="module", params=image.SUITES)
@@ -56,13 +57,13 @@ def test_the_units_are_as_hardened_as_promised(host, unit, most):
 
 
 def test_no_unit_of_ours_waits_for_the_network(host):
-    for unit in ("kubexmd.service", "kubexm-executor.service", "kubexm-executor.socket"):
+    for unit in UNITS:
         ordered = host.run(["systemctl", "show", "-P", "After", "-P", "Wants", "-P", "Requires", unit]).stdout
         assert "network" not in ordered, unit
 
 
 def test_the_units_are_valid(host):
-    for unit in ("kubexmd.service", "kubexm-executor.service", "kubexm-executor.socket"):
+    for unit in UNITS:
         checked = host.run(["systemd-analyze", "verify", unit], check=False)
         assert "kubexm" not in checked.stderr, checked.stderr
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import waiting
+from testbed import exit_code, waiting
 from testbed.enter import CommandFailed
 from testbed.executor import Executor, client, gate, hosts, plan
 
@@ -48,7 +48,7 @@ def test_nothing_is_found_in_a_whole_life(executor):
         executor.node.run(["systemctl", "reload", "kubexm-executor", "kubexmd"])
         assert executor.undo().returncode == 0
         hosts.remake_deleted(executor)
-    assert executor.apply(plan.text(plan.step("sysctl", key="kernel.core_pattern", value="x"))).returncode == 1
+    assert executor.apply(plan.text(plan.step("sysctl", key="kernel.core_pattern", value="x"))).returncode == exit_code.REFUSED
     executor.node.run(["systemctl", "restart", "kubexm-executor", "kubexmd"])
     executor.node.run(["systemctl", "stop", "kubexmd", "kubexm-executor.socket", "kubexm-executor"])
     assert complaints(executor.node) == []

@@ -30,6 +30,7 @@ struct TestRelease {
 };
 using TestBio = std::unique_ptr<BIO, TestRelease<::BIO_free>>;
 using TestKey = std::unique_ptr<EVP_PKEY, TestRelease<::EVP_PKEY_free>>;
+using TestRequest = std::unique_ptr<X509_REQ, TestRelease<::X509_REQ_free>>;
 using TestCertificate = std::unique_ptr<X509, TestRelease<::X509_free>>;
 
 inline void require(bool done) {
@@ -66,12 +67,21 @@ public:
     std::string issue(const pki::Key& key, const Wanted& wanted) const {
         return pem(make(key, wanted).get());
     }
+    /// For the key of a PKCS#10 request in PEM.
+    std::string sign(const std::string& request, const Wanted& wanted) const {
+        const TestBio bio(::BIO_new_mem_buf(request.data(), static_cast<int>(request.size())));
+        const TestRequest read(::PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
+        require(read != nullptr);
+        return pem(make(TestKey(::X509_REQ_get_pubkey(read.get())), wanted).get());
+    }
 
 private:
     TestCertificate make(const pki::Key& key, const Wanted& wanted) const {
+        return make(openssl_key(key), wanted);
+    }
+    TestCertificate make(const TestKey& subject_key, const Wanted& wanted) const {
         TestCertificate made(::X509_new());
         X509* certificate = made.get();
-        const TestKey subject_key = openssl_key(key);
         require(::X509_set_version(certificate, 2) == 1);
         ::ASN1_INTEGER_set(::X509_get_serialNumber(certificate), ++serial_);
         ::X509_gmtime_adj(::X509_getm_notBefore(certificate), wanted.begins.count());

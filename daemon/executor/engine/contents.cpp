@@ -69,10 +69,16 @@ Result<> drop_unused_contents(Journal& journal, Vault& vault) {
     };
     for (const LedgerEntry& entry : entries) {
         const auto image = image_from_json(entry.pre_image);
-        const auto step = model::step_from_json(entry.step);
-        if (!image || !step) return {};  // the needs of an unreadable entry are unknown
+        if (!image) return {};  // the needs of an unreadable entry are unknown
         need(contents_of(*image));
-        if (!model::traits_of(*step).content.may_be_installed) need(model::describe(*step).digests);
+        // Also of an owner whose step is not the applied one: it is applied when the others go.
+        for (const LedgerOwner& owner : entry.owners) {
+            const auto step = model::step_from_json(owner.step);
+            if (!step) return {};
+            if (!model::traits_of(*step).content.may_be_installed) {
+                need(model::describe(*step).digests);
+            }
+        }
     }
     return vault.retain(needed);
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "daemon/base/try.hpp"
+#include "daemon/executor/engine/ledger_steps.hpp"
 #include "daemon/executor/engine/policy.hpp"
 #include "daemon/executor/engine/retry_limit.hpp"
 
@@ -27,9 +28,46 @@ void drop_refused_contents(Records& records) {
     std::ignore = drop_unused_contents(records.journal, records.vault);
 }
 
-Result<> may_retry(Journal& journal, const model::Plan& plan, Caller caller) {
+Result<> may_retry(Journal& journal, const model::Plan& plan, const Caller& caller) {
     if (caller.uid == 0) return {};
     return check_retry_limit(journal, model::hash_of(plan));
+}
+
+model::Plan undo_plan(const std::string& id, const std::string& owner) {
+    return {.id = id, .owner = owner, .steps = {}, .purpose = PlanPurpose::release};
+}
+
+PlanRecord record_of(const model::Plan& plan, const Caller& caller) {
+    const std::string hash = model::hash_of(plan);
+    return {.id = plan.id,
+            .hash = hash,
+            .owner = plan.owner,
+            .purpose = plan.purpose,
+            .wanted = plan.wanted.empty() ? hash : plan.wanted,
+            .uid = caller.uid,
+            .document = model::to_json(plan)};
+}
+
+/// An undo has no steps of its own, and a repair none but applied ones: the ledger has them.
+Result<> check_purpose(const model::Plan& plan) {
+    if (plan.purpose == PlanPurpose::release) {
+        return fail(Code::invalid, "plan.purpose: release is an undo; use kubexmctl undo OWNER");
+    }
+    if (plan.purpose == PlanPurpose::repair) {
+        return fail(Code::invalid, "plan.purpose: the executor makes repairs; send repair");
+    }
+    return {};
+}
+
+/// Content of a rendered file is never a client's: root executes some of these files.
+Result<> check_rendered(const model::Plan& plan) {
+    for (const model::Step& step : plan.steps) {
+        const auto* file = std::get_if<model::RenderedFile>(&step);
+        if (file == nullptr || !file->digest) continue;
+        return fail(Code::denied,
+                    model::text_of(step) + ": digest: expected none; only repairs have one");
+    }
+    return {};
 }
 
 /// The journal and the ledger have narrower limits than the wire. A plan that they could not read
@@ -55,7 +93,13 @@ Engine::Engine(std::string state_directory, const Root& root, Systemd& systemd,
       systemd_(systemd),
       allow_(std::move(allow)) {}
 
-void Engine::note_refusal(Caller caller, std::string_view what) {
+void Engine::note(const Caller& caller, std::string_view event, std::string_view detail) {
+    std::ignore = store_.use([&](Records& records) {
+        return records.journal.audit(caller.uid, caller.pid, event, audited(caller, detail));
+    });
+}
+
+void Engine::note_refusal(const Caller& caller, std::string_view what) {
     refusals_.add(caller, what, std::chrono::steady_clock::now());
 }
 
@@ -64,36 +108,39 @@ void Engine::write_refusals() {
     std::ignore = store_.use([&](Records& records) -> Result<> {
         while (const auto next = refusals_.first()) {
             const auto& [caller, what] = *next;
-            TRY(records.journal.audit(caller.uid, caller.pid, "refused", what));
+            TRY(records.journal.audit(caller.uid, caller.pid, "refused", audited(caller, what)));
             refusals_.pop();
         }
         return {};
     });
 }
 
-std::unexpected<Error> Engine::refuse(Caller caller, const Error& error) {
+std::unexpected<Error> Engine::refuse(const Caller& caller, const Error& error) {
     note_refusal(caller, error.what);
     write_refusals();
     return std::unexpected(error);
 }
 
-Result<> Engine::check(const model::Plan& plan, Caller caller) {
+Result<> Engine::check(const model::Plan& plan, const Caller& caller) {
+    if (auto good = check_purpose(plan); !good) return refuse(caller, good.error());
+    if (auto good = check_rendered(plan); !good) return refuse(caller, good.error());
     if (auto good = permitted(plan, allow_); !good) return refuse(caller, good.error());
     if (auto good = can_be_read_back(plan); !good) return refuse(caller, good.error());
     return {};
 }
 
 Result<PlanRecord> Engine::begin(Journal& journal, PlanRecord record, std::uint32_t steps,
-                                 Caller caller) {
+                                 const Caller& caller) {
     record.started_at = record.changed_at = std::time(nullptr);
     // Audited first: every plan that runs has an audited caller.
-    TRY(journal.audit(caller.uid, caller.pid, "plan offered", record.id + " " + record.hash));
+    TRY(journal.audit(caller.uid, caller.pid, "plan offered",
+                      audited(caller, record.id + " " + record.hash)));
     if (auto begun = journal.begin(record, steps); !begun) return refuse(caller, begun.error());
     return journal.plan(record.id);
 }
 
 Result<> Engine::acceptable(const model::Plan& plan, std::span<const Content> contents,
-                            Caller caller) {
+                            const Caller& caller) {
     return store_.use([&](Records& records) -> Result<> {
         TRY(check(plan, caller));
         auto good = may_retry(records.journal, plan, caller);
@@ -105,15 +152,11 @@ Result<> Engine::acceptable(const model::Plan& plan, std::span<const Content> co
 }
 
 Result<PlanRecord> Engine::accept(const model::Plan& plan, std::span<Content> contents,
-                                  Caller caller) {
+                                  const Caller& caller) {
     TRY(acceptable(plan, contents, caller));
     return store_.use([&](Records& records) -> Result<PlanRecord> {
         auto stored = store_contents(records.vault, plan, contents);
-        auto begun = stored ? begin(records.journal,
-                                    {.id = plan.id,
-                                     .hash = model::hash_of(plan),
-                                     .owner = plan.owner,
-                                     .document = model::to_json(plan)},
+        auto begun = stored ? begin(records.journal, record_of(plan, caller),
                                     static_cast<std::uint32_t>(plan.steps.size()), caller)
                             : refuse(caller, stored.error());
         if (!begun) drop_refused_contents(records);
@@ -121,13 +164,13 @@ Result<PlanRecord> Engine::accept(const model::Plan& plan, std::span<Content> co
     });
 }
 
-Result<> Engine::undo_acceptable(const std::string& id, const std::string& owner, Caller caller) {
+Result<> Engine::undo_acceptable(const std::string& id, const std::string& owner,
+                                 const Caller& caller) {
     return store_.use([&](Records& records) -> Result<> {
         if (owner.empty()) {
             return refuse(caller, {Code::invalid, "undo: owner must not be empty"});
         }
-        const model::Plan nothing{id, owner, {}};
-        auto good = can_be_read_back(nothing);
+        auto good = can_be_read_back(undo_plan(id, owner));
         if (good) good = records.journal.is_new(id);
         if (!good) return refuse(caller, good.error());
         return {};
@@ -135,17 +178,25 @@ Result<> Engine::undo_acceptable(const std::string& id, const std::string& owner
 }
 
 Result<PlanRecord> Engine::accept_undo(const std::string& id, const std::string& owner,
-                                       Caller caller) {
+                                       const Caller& caller) {
     TRY(undo_acceptable(id, owner, caller));
-    const model::Plan nothing{id, owner, {}};
     return store_.use([&](Records& records) {
-        return begin(records.journal,
-                     {.id = id,
-                      .hash = model::hash_of(nothing),
-                      .owner = owner,
-                      .document = model::to_json(nothing),
-                      .undoing = true},
-                     0, caller);
+        return begin(records.journal, record_of(undo_plan(id, owner), caller), 0, caller);
+    });
+}
+
+Result<PlanRecord> Engine::accept_repair(const std::string& id, const std::string& owner,
+                                         const Caller& caller) {
+    return store_.use([&](Records& records) -> Result<PlanRecord> {
+        const auto plan = repair_plan(records, id, owner);
+        if (!plan) return refuse(caller, plan.error());
+        auto good = permitted(*plan, allow_);
+        if (good) good = can_be_read_back(*plan);
+        if (good) good = records.journal.is_new(id);
+        if (good) good = may_retry(records.journal, *plan, caller);
+        if (!good) return refuse(caller, good.error());
+        return begin(records.journal, record_of(*plan, caller),
+                     static_cast<std::uint32_t>(plan->steps.size()), caller);
     });
 }
 
@@ -170,7 +221,7 @@ Result<PlanState> Engine::carry_out(const PlanRecord& record, const Stop& stop,
 
 Result<Recovered> Engine::journal() { return store_.content(); }
 
-Result<> Engine::decide(RecordStore::Decision decision, Caller caller) {
+Result<> Engine::decide(RecordStore::Decision decision, const Caller& caller) {
     if (caller.uid != 0) {
         return refuse(caller,
                       {Code::denied, "damaged journal: only root may restore or discard it"});
@@ -178,7 +229,7 @@ Result<> Engine::decide(RecordStore::Decision decision, Caller caller) {
     return store_.decide(decision, caller.uid, caller.pid);
 }
 
-Result<StepPreview> Engine::preview_step(const model::Step& step, Caller caller) {
+Result<StepPreview> Engine::preview_step(const model::Step& step, const Caller& caller) {
     auto result = store_.use([&](Records& records) { return preview_step(records, step); });
     // The host may refuse what the policy cannot see, such as a link in a path.
     const bool refused =
@@ -192,9 +243,8 @@ Result<StepPreview> Engine::preview_step(Records& records, const model::Step& st
         TRY(records.journal.ledger_entry(model::type_of(step), model::target_of(step)));
     Context context{
         root_, systemd_, records.vault, std::chrono::steady_clock::now() + kReadDeadline, {}};
-    if (entry && !entry->applied.empty()) {
-        auto previous = model::step_from_json(entry->applied);
-        if (previous) context.previous = *std::move(previous);
+    if (entry) {
+        if (auto previous = applied_step(*entry)) context.previous = *std::move(previous);
     }
     return preview(context, step);
 }
@@ -208,12 +258,39 @@ Result<std::vector<PlanRecord>> Engine::history(std::uint32_t limit) {
         [&](Records& records) { return records.journal.history(std::min(limit, kMostHistory)); });
 }
 
-Result<std::vector<std::string>> Engine::owners() {
+Result<std::vector<OutcomeRecord>> Engine::outcomes() {
+    return store_.use([](Records& records) { return records.journal.outcomes(); });
+}
+
+Result<std::map<std::string, std::uint32_t>> Engine::objects() {
     const auto entries =
         TRY(store_.use([](Records& records) { return records.journal.ledger(""); }));
-    std::set<std::string> names;
-    for (const LedgerEntry& entry : entries) names.insert(entry.owner);
-    return std::vector<std::string>(names.begin(), names.end());
+    std::map<std::string, std::uint32_t> counts;
+    for (const LedgerEntry& entry : entries) {
+        for (const LedgerOwner& owner : entry.owners) ++counts[owner.owner];
+    }
+    return counts;
+}
+
+Result<std::optional<OutcomeRecord>> Engine::unfinished_undo() {
+    const auto counts = TRY(objects());
+    const auto newest_first = TRY(outcomes());
+    std::set<std::string> seen;
+    for (const OutcomeRecord& outcome : newest_first) {
+        if (!seen.insert(outcome.owner).second) continue;  // an older outcome of the owner
+        const bool failed_undo =
+            outcome.purpose == PlanPurpose::release && outcome.state == PlanState::failed;
+        if (failed_undo && counts.contains(outcome.owner)) return outcome;
+    }
+    return std::nullopt;
+}
+
+Result<PlanRecord> Engine::undo_again(const std::string& id, const Caller& caller) {
+    const std::optional<OutcomeRecord> failed = TRY(unfinished_undo());
+    if (!failed) return fail(Code::not_found, "no undo is unfinished");
+    PlanRecord record = record_of(undo_plan(id, failed->owner), caller);
+    record.uid = failed->uid;
+    return store_.use([&](Records& records) { return begin(records.journal, record, 0, caller); });
 }
 
 Result<UnitStatus> Engine::unit(const std::string& name) {

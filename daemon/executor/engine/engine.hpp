@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "daemon/base/error.hpp"
 #include "daemon/executor/engine/contents.hpp"
+#include "daemon/executor/engine/drift.hpp"
 #include "daemon/executor/engine/record_store.hpp"
 #include "daemon/executor/engine/refusals.hpp"
 #include "daemon/executor/engine/runner.hpp"
@@ -26,44 +28,70 @@ public:
     /// Writes a plan to the journal. denied: not permitted. conflict: the id was used before, or
     /// the plan reached the retry limit and the caller is not root. invalid: content is missing or
     /// has another digest, or the plan is too large to be read back from the journal.
-    Result<PlanRecord> accept(const model::Plan& plan, std::span<Content> contents, Caller caller);
+    Result<PlanRecord> accept(const model::Plan& plan, std::span<Content> contents,
+                              const Caller& caller);
     /// Writes the undo of everything of an owner to the journal.
-    Result<PlanRecord> accept_undo(const std::string& id, const std::string& owner, Caller caller);
+    Result<PlanRecord> accept_undo(const std::string& id, const std::string& owner,
+                                   const Caller& caller);
     /// The checks of accept() and accept_undo() that are possible while another plan runs. Made
     /// before a running plan is stopped for its replacement, and once more by accept(): the journal
     /// and the allow-lists may have changed in between.
-    Result<> acceptable(const model::Plan& plan, std::span<const Content> contents, Caller caller);
-    Result<> undo_acceptable(const std::string& id, const std::string& owner, Caller caller);
+    Result<> acceptable(const model::Plan& plan, std::span<const Content> contents,
+                        const Caller& caller);
+    Result<> undo_acceptable(const std::string& id, const std::string& owner, const Caller& caller);
+    /// What differs from the applied steps of all owners; undecided while a plan runs.
+    Result<DriftReport> drift();
+    /// By owner, the objects that this version would render differently from the version that
+    /// applied them. That is no drift: they are as applied, and the next plan renders them anew.
+    Result<std::map<std::string, std::vector<std::string>>> pending_renderings();
+    /// Writes a plan to the journal that applies again what differs for an owner. not_found:
+    /// nothing does. unavailable: the host shuts down or its packages change.
+    Result<PlanRecord> accept_repair(const std::string& id, const std::string& owner,
+                                     const Caller& caller);
     /// The plan to resume, if one was interrupted.
     Result<std::optional<PlanRecord>> interrupted();
 
     /// The content of the journal; of a damaged one, the readable part.
     Result<Recovered> journal();
     /// The decision of root about a damaged journal.
-    Result<> decide(RecordStore::Decision decision, Caller caller);
+    Result<> decide(RecordStore::Decision decision, const Caller& caller);
 
     Result<PlanState> carry_out(const PlanRecord& record, const Stop& stop,
                                 const Runner::Listener& listener);
 
-    Result<StepPreview> preview_step(const model::Step& step, Caller caller);
-    Result<> check(const model::Plan& plan, Caller caller);
+    Result<StepPreview> preview_step(const model::Step& step, const Caller& caller);
+    Result<> check(const model::Plan& plan, const Caller& caller);
     Result<PlanRecord> plan(const std::string& id);
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);
-    Result<std::vector<std::string>> owners();
+    /// What was last done for each owner and purpose, newest first.
+    Result<std::vector<OutcomeRecord>> outcomes();
+    /// The failed undo of an owner who still has objects and no newer plan, if there is one.
+    Result<std::optional<OutcomeRecord>> unfinished_undo();
+    /// Writes it to the journal once more, for the user who asked for it. not_found: there is none.
+    Result<PlanRecord> undo_again(const std::string& id, const Caller& caller);
+    /// By owner, the number of objects in the ledger.
+    Result<std::map<std::string, std::uint32_t>> objects();
     Result<UnitStatus> unit(const std::string& name);
+    const Root& root() const { return root_; }
     const model::AllowList& allowed() const { return allow_; }
     void allow(model::AllowList allow) { allow_ = std::move(allow); }
 
     /// For refusals that are made before a request reaches the engine. Any thread; audited with the
     /// next write_refusals().
-    void note_refusal(Caller caller, std::string_view what);
+    void note_refusal(const Caller& caller, std::string_view what);
     void write_refusals();
+    /// Audits an event that is neither a plan nor a refusal. Best effort.
+    void note(const Caller& caller, std::string_view event, std::string_view detail);
 
 private:
     Result<PlanRecord> begin(Journal& journal, PlanRecord record, std::uint32_t steps,
-                             Caller caller);
-    std::unexpected<Error> refuse(Caller caller, const Error& error);
+                             const Caller& caller);
+    std::unexpected<Error> refuse(const Caller& caller, const Error& error);
     Result<StepPreview> preview_step(Records& records, const model::Step& step);
+    Result<std::string> difference_of(Records& records, const model::Step& applied);
+    Result<bool> is_settled();
+    Result<model::Plan> repair_plan(Records& records, const std::string& id,
+                                    const std::string& owner);
 
     RecordStore store_;
     const Root& root_;

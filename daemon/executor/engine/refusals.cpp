@@ -11,7 +11,13 @@ constexpr std::size_t kMaxWaiting = 2 * Refusals::kMaxPerHour;
 
 }  // namespace
 
-void Refusals::add(Caller caller, std::string_view what, Time now) {
+std::string audited(const Caller& caller, std::string_view detail) {
+    if (!caller.on_behalf_of) return std::string(detail);
+    return fmt::format("{} (by its own word for user {}, {})", detail, caller.on_behalf_of->uid,
+                       caller.on_behalf_of->door);
+}
+
+void Refusals::add(const Caller& caller, std::string_view what, Time now) {
     const std::scoped_lock lock(mutex_);
     Hour& hour = hours_[caller.uid];
     if (hour.begin == Time{} || now - hour.begin >= std::chrono::hours(1)) {

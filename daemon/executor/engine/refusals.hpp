@@ -11,13 +11,25 @@
 
 namespace kubexm::executor {
 
+/// For whom a client says that it asks. Audited, never used for a decision.
+struct Claim {
+    std::uint32_t uid = 0;
+    std::string door;  // where the order came in at the client
+
+    bool operator==(const Claim&) const = default;
+};
+
 /// The peer of a request, as the kernel reports it.
 struct Caller {
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
+    std::optional<Claim> on_behalf_of;
 
     bool operator==(const Caller&) const = default;
 };
+
+/// A record of the audit, with the caller's claim.
+std::string audited(const Caller& caller, std::string_view detail);
 
 /// Refusals that wait to be audited. A user who is refused all day must not push older entries out
 /// of the audit: beyond a limit per hour and user, and per text, refusals are only counted, and the
@@ -35,7 +47,7 @@ public:
         bool operator==(const Entry&) const = default;
     };
 
-    void add(Caller caller, std::string_view what, Time now);
+    void add(const Caller& caller, std::string_view what, Time now);
     /// The oldest one, which stays until pop().
     std::optional<Entry> first() const;
     void pop();

@@ -29,7 +29,7 @@ std::int64_t seconds_to_wait(const Journal::Failures& failures, std::int64_t now
 Result<> check_retry_limit(Journal& journal, const std::string& hash) {
     const auto past = TRY(journal.history(kAllRecords));
     const auto last = std::ranges::find_if(past, [&](const PlanRecord& record) {
-        return record.hash == hash && !record.undoing && record.failures > 0;
+        return record.hash == hash && record.purpose != PlanPurpose::release && record.failures > 0;
     });
     if (last == past.end()) return {};
     const auto failures = TRY(journal.failures(hash, last->last_error));

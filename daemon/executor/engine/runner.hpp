@@ -28,7 +28,7 @@ struct Report {
     std::string progress;        // if not empty, nothing else has changed
 };
 
-/// Runs plans of the journal, step by step: check, journal the pre-image, apply, check again,
+/// Runs plans of the journal in groups of steps: check, journal the pre-images, apply, check again,
 /// journal the result. All its state is in the journal: after a crash at any point, another run
 /// resumes the plan. Worker thread.
 class Runner {
@@ -41,10 +41,13 @@ public:
         Systemd& systemd;
         const model::AllowList& allow;
     };
-    /// `between_steps` lets others use the worker thread.
     struct Listener {
         std::function<void(const Report&)> report;
+        /// Lets others use the worker thread.
         std::function<void()> between_steps;
+        /// The same for some time, or until a stop is requested.
+        std::function<void(std::chrono::seconds, const Stop&)> wait = [](std::chrono::seconds,
+                                                                         const Stop&) {};
     };
 
     Runner(Parts parts, Listener listener);
@@ -55,37 +58,8 @@ public:
     Result<PlanState> run(const PlanRecord& record, const Stop& stop);
 
 private:
-    Result<PlanState> run_forward(const PlanRecord& record, const Stop& stop);
-    Result<PlanState> run_undo(const PlanRecord& record, const Stop& stop);
-    Result<bool> is_finished(const model::Plan& plan, const StepRecord& step);
-    Result<> run_step(const PlanRecord& record, const model::Step& step, std::uint32_t index);
-    Result<StepState> carry_out(const PlanRecord& record, const model::Step& step,
-                                std::uint32_t index);
-    Result<> undo_entry(const PlanRecord& record, const LedgerEntry& entry, std::uint32_t index);
-    Result<std::string> pre_image_of(Context& context, const model::Step& step);
-    Result<> prepare(Context& context, const PlanRecord& record, const model::Step& step,
-                     std::uint32_t index);
-    Result<std::optional<LedgerEntry>> entry_of(const model::Step& step);
-    /// Passes on a result of the journal, and remembers a failure.
-    template <typename T>
-    Result<T> journaled(Result<T> outcome) {
-        journal_failed_ = journal_failed_ || !outcome;
-        return outcome;
-    }
-    Context new_context(const model::Step& step);
-    Result<Context> context_for(const model::Step& step, bool resumed);
-    Result<PlanState> stopped(const PlanRecord& record, const Stop& stop);
-    Result<PlanState> stopped_by(const PlanRecord& record, const Error& error);
-    Result<PlanState> failed(const PlanRecord& record, const Error& error);
-    Result<PlanState> end(const PlanRecord& record, PlanState state, std::string_view why);
-    void begin_progress(const PlanRecord& record, std::uint32_t index, std::string text);
-    void report_progress(const std::string& progress);
-
     Parts parts_;
     Listener listener_;
-    bool journal_failed_ = false;
-    Report current_;
-    std::chrono::steady_clock::time_point last_report_;
 };
 
 }  // namespace kubexm::executor

@@ -64,12 +64,14 @@ Stop Worker::begin_plan(std::string id) {
 void Worker::stop_plan() {
     const std::scoped_lock lock(mutex_);
     plan_stop_.request_stop();
+    changed_.notify_one();
 }
 
 bool Worker::stop_plan(std::string_view id) {
     const std::scoped_lock lock(mutex_);
     if (id.empty() || id != running_) return false;
     plan_stop_.request_stop();
+    changed_.notify_one();
     return true;
 }
 
@@ -93,6 +95,18 @@ void Worker::serve_queries() {
         query();
         timer_.beat();
     }
+}
+
+void Worker::serve_queries_for(std::chrono::seconds time, const Stop& stop) {
+    const auto until = std::chrono::steady_clock::now() + time;
+    const auto stops = [&] { return stop.cancel.stop_requested() || stop.leave.stop_requested(); };
+    while (!stops() && std::chrono::steady_clock::now() < until) {
+        serve_queries();
+        std::unique_lock lock(mutex_);
+        timer_.rest();
+        changed_.wait_until(lock, stop.leave, until, [&] { return !queries_.empty() || stops(); });
+    }
+    timer_.beat();
 }
 
 bool Worker::alive() const { return timer_.alive(kLongestWork); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -53,6 +54,8 @@ public:
     void stop_plan();
     /// Serves some of the waiting queries.
     void serve_queries();
+    /// Serves queries for some time, or until the plan is to stop.
+    void serve_queries_for(std::chrono::seconds time, const Stop& stop);
 
 private:
     void run(const std::stop_token& end);

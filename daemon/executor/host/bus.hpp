@@ -75,6 +75,9 @@ public:
     /// A call without a reply.
     void send(const Request& request);
 
+    /// Readable when a message arrives.
+    int fd() const { return sd_bus_get_fd(bus_.get()); }
+
     /// The next message that is not a reply, such as a signal.
     Result<Message> next(Deadline deadline);
 

@@ -8,7 +8,6 @@ namespace kubexm::executor {
 namespace {
 
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
-constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 constexpr const char* kBus = "org.freedesktop.DBus";  // name and interface
 constexpr const char* kBusPath = "/org/freedesktop/DBus";
 
@@ -51,7 +50,7 @@ bool Manager::is_connected(bus::Deadline deadline) {
 }
 
 bus::Request Manager::request(const char* member) const {
-    return request_to(kSystemdPath, kManagerInterface, member);
+    return request_to(kManagerPath, kManagerInterface, member);
 }
 
 bus::Request Manager::request_to(const std::string& path, const char* interface,
@@ -78,13 +77,28 @@ Result<bus::Message> Manager::change(const bus::Request& request, bus::Deadline 
 
 Result<bus::Message> Manager::next(bus::Deadline deadline) {
     auto message = TRY(connection_.next(deadline));
+    return unless_replaced(std::move(message));
+}
+
+Result<bus::Message> Manager::next_queued() {
+    auto message = TRY(connection_.next_queued());
+    if (!message) return message;
+    return unless_replaced(std::move(message));
+}
+
+Result<bus::Message> Manager::unless_replaced(bus::Message message) {
     replaced_ = is_replacement_of_systemd(message);
     if (replaced_) return fail(Code::unavailable, "systemd was replaced during the call");
     return message;
 }
 
 bool Manager::is_signal(const bus::Message& message, const char* member) const {
-    return bus::is_signal(message, systemd_, kManagerInterface, member);
+    return is_signal_of(message, kManagerInterface, member);
+}
+
+bool Manager::is_signal_of(const bus::Message& message, const char* interface,
+                           const char* member) const {
+    return bus::is_signal(message, systemd_, interface, member);
 }
 
 Result<std::string> read_text(const bus::Message& message, const char* type) {

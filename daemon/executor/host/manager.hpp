@@ -9,6 +9,9 @@
 
 namespace kubexm::executor {
 
+// Not from the environment, which must not choose the bus of a process of root.
+inline constexpr const char* kSystemBus = "unix:path=/run/dbus/system_bus_socket";
+inline constexpr const char* kManagerPath = "/org/freedesktop/systemd1";
 inline constexpr const char* kManagerInterface = "org.freedesktop.systemd1.Manager";
 
 class Manager {
@@ -46,12 +49,19 @@ public:
     /// The next signal. unavailable: the bus or systemd was lost.
     Result<bus::Message> next(bus::Deadline deadline);
 
-    /// Whether it is this signal, sent by systemd.
+    /// The same without waiting; null: no signal is queued.
+    Result<bus::Message> next_queued();
+    int fd() const { return connection_.fd(); }
+
+    /// Whether it is this signal of the manager, sent by systemd.
     bool is_signal(const bus::Message& message, const char* member) const;
+    /// Whether it is this signal of another interface, sent by systemd.
+    bool is_signal_of(const bus::Message& message, const char* interface, const char* member) const;
 
 private:
     explicit Manager(bus::Connection connection) : connection_(std::move(connection)) {}
     Result<> find_systemd(bus::Deadline deadline);
+    Result<bus::Message> unless_replaced(bus::Message message);
 
     bus::Connection connection_;
     std::string systemd_;  // its unique name on the bus, which changes when it re-executes

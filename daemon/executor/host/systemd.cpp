@@ -15,9 +15,6 @@ namespace kubexm::executor {
 
 namespace {
 
-// Not from the environment, which must not choose the bus of a process of root.
-constexpr const char* kSystemBus = "unix:path=/run/dbus/system_bus_socket";
-
 UnitStatus status_from(const std::string& unit, UnitProperties found, std::string enablement) {
     // For a killed process main_status is the signal.
     const bool exited = found.main_code == CLD_EXITED;
@@ -29,7 +26,8 @@ UnitStatus status_from(const std::string& unit, UnitProperties found, std::strin
             .fragment = std::move(found.fragment),
             .result = std::move(found.result),
             .exit_code = exited ? found.main_status : 0,
-            .needs_reload = found.needs_reload};
+            .needs_reload = found.needs_reload,
+            .has_job = !found.job.empty() && found.job != "/"};
 }
 
 /// From the disk, which may have changed since systemd's last reload. Empty: no file.
@@ -124,6 +122,16 @@ Result<> Systemd::reset_failed(const std::string& unit, Deadline deadline) {
 Result<> Systemd::reload(Deadline deadline) {
     Manager* systemd = TRY(impl_->connect(deadline));
     return reload_files(*systemd, deadline);
+}
+
+Result<bool> Systemd::is_stopping(Deadline deadline) {
+    Manager* systemd = TRY(impl_->connect(deadline));
+    auto request = systemd->request_to(kManagerPath, "org.freedesktop.DBus.Properties", "Get");
+    request.add("ss", kManagerInterface, "SystemState");
+    const auto reply = TRY(systemd->ask(request, deadline));
+    const char* state = nullptr;
+    TRY(bus::read(reply, "v", "s", &state));
+    return std::string_view(state) == "stopping";
 }
 
 }  // namespace kubexm::executor

@@ -22,6 +22,7 @@ struct UnitStatus {
     std::string result;      // of a service: "success", "exit-code", ...
     std::int32_t exit_code = 0;
     bool needs_reload = false;
+    bool has_job = false;  // it is being started, stopped, ...
 
     bool operator==(const UnitStatus&) const = default;
 };
@@ -69,6 +70,9 @@ public:
     /// systemd does not know the unit.
     Result<> reset_failed(const std::string& unit, Deadline deadline);
     Result<> reload(Deadline deadline);
+
+    /// Whether the host shuts down.
+    Result<bool> is_stopping(Deadline deadline);
 
     /// Active units of a type strictly below a path: {"mount", "/var/lib/kubelet"} or {"swap", ""}.
     /// Deepest path first.

@@ -100,6 +100,12 @@ Result<> Systemd::mask(const std::string& unit, Deadline deadline) {
 }
 
 Result<> Systemd::unmask(const std::string& unit, Deadline deadline) {
+    Manager* systemd = TRY(impl_->connect_for(unit, deadline));
+    // A mask until the next boot hides the unit as well.
+    const auto request = systemd->request("UnmaskUnitFiles", "asb", 1, unit.c_str(), /*runtime*/ 1);
+    if (auto done = systemd->change(request, deadline); !done) {
+        return during("UnmaskUnitFiles " + unit, done.error());
+    }
     return impl_->relink({"UnmaskUnitFiles", "asb"}, unit, deadline);
 }
 

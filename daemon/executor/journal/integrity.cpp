@@ -36,7 +36,15 @@ Result<> verify_steps(const sqlite::Database& database) {
 Result<> verify_references(const sqlite::Database& database) {
     const std::string table = TRY(database.text("PRAGMA foreign_key_check"));
     if (table.empty()) return {};
-    return damaged(database, "table " + table + " has records of a missing plan");
+    return damaged(database, "table " + table + " has records of a missing plan or object");
+}
+
+/// Nobody could undo an entry without an owner.
+Result<> verify_owners(const sqlite::Database& database) {
+    const std::string target = TRY(database.text(
+        "SELECT target FROM ledger WHERE sequence NOT IN (SELECT entry FROM ledger_owners)"));
+    if (target.empty()) return {};
+    return damaged(database, "ledger: " + target + " lost its owners");
 }
 
 /// Follows the chain from the record after `at` and returns its end.
@@ -78,7 +86,8 @@ Result<> verify_structure(const sqlite::Database& database) {
 Result<> verify_records(const sqlite::Database& database) {
     for (const auto verify :
          {verify_table<PlanRow>, verify_table<StepRow>, verify_table<FailureRow>,
-          verify_table<LedgerEntry>, verify_steps, verify_references, verify_audit}) {
+          verify_table<OutcomeRecord>, verify_table<LedgerEntry>, verify_table<LedgerOwner>,
+          verify_steps, verify_owners, verify_references, verify_audit}) {
         TRY(verify(database));
     }
     return {};

@@ -12,7 +12,7 @@
 
 namespace kubexm::executor {
 
-/// The executor's durable state, in SQLite: plans and their steps, the ledger of changed objects,
+/// The executor's durable state, in SQLite: plans and their steps, the ledger of owned objects,
 /// and a hash-chained audit. Every function below is one transaction: on the disk after success,
 /// without effect after an error. Never contains a secret. One thread.
 ///
@@ -25,6 +25,7 @@ class Journal {
 public:
     struct Limits {
         std::uint32_t finished_plans = 200;   // older ones are dropped, with their steps
+        std::uint32_t outcomes = 200;         // of owners without an object on the host
         std::uint32_t known_ids = 20000;      // of dropped plans: no id is accepted twice
         std::uint32_t audit_records = 20000;  // older ones are dropped; the chain stays valid
     };
@@ -52,8 +53,16 @@ public:
     Result<PlanRecord> plan(std::string_view id);
     /// Newest first.
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);
-    /// Records how a plan ended. `counts`: false for a failure that failures() does not count.
-    Result<> end(std::string_view id, PlanState state, std::string_view error, bool counts = true);
+    /// How a plan ended.
+    struct End {
+        PlanState state = PlanState::done;
+        std::string_view error;
+        std::string_view stays;  // PlanRecord::stays
+        bool counts = true;      // false: a failure that failures() does not count
+    };
+    Result<> end(std::string_view id, const End& end);
+    /// What was last done for each owner and purpose, newest first.
+    Result<std::vector<OutcomeRecord>> outcomes();
     /// The number of failures in a row of plans with this hash and this error, and the time of the
     /// last. Success or another error ends the row, cancelling does not. Undos are not counted.
     struct Failures {
@@ -62,21 +71,21 @@ public:
     };
     Result<Failures> failures(std::string_view hash, std::string_view error);
 
-    // --- steps; each also updates the ledger, in the same transaction
+    // --- steps and the ledger
 
-    /// Before a step changes the host: stores the pre-image unless the object is in the ledger.
-    /// Owner, plan and step of the entry become those of this change.
-    Result<> prepared(std::string_view plan_id, std::uint32_t index, const LedgerEntry& entry);
-    Result<> finished(std::string_view plan_id, std::uint32_t index, StepState state,
-                      std::string_view error);
-
-    // --- ledger
+    /// Changes steps of a plan and, for its owner, the entries of their objects. The first
+    /// pre-image of an object stays. not_found: no such plan or step.
+    Result<> record(std::string_view plan_id, const StepChanges& changes);
 
     Result<std::optional<LedgerEntry>> ledger_entry(std::string_view type, std::string_view target);
     /// The entries of an owner, newest first: the order of undo. An empty owner means all.
     Result<std::vector<LedgerEntry>> ledger(std::string_view owner);
-    /// Removes an entry: its pre-image is restored.
-    Result<> undone(std::int64_t sequence);
+    /// Removes the owner of a plan from entries. An entry without owners is removed: its pre-image
+    /// is restored. `stays` is PlanRecord::stays so far. not_found: no such entry of the owner.
+    Result<> undone(std::string_view plan_id, const std::vector<UndoneEntry>& entries,
+                    std::string_view stays = {});
+    /// Before an undo applies the step of a remaining owner.
+    Result<> reapplying(std::int64_t sequence, std::string_view step, std::string_view written);
 
     // --- audit
 

@@ -24,12 +24,6 @@ Result<PlanRecord> with_steps(const Database& database, PlanRow row) {
     return std::move(row.plan);
 }
 
-Result<PlanRow> plan_row(const Database& database, std::string_view id) {
-    auto row = TRY(find<PlanRow>(database, "WHERE id = ?", id));
-    if (row) return *std::move(row);
-    return fail(Code::not_found, fmt::format("plan {}: not in the journal", id));
-}
-
 Result<> check_none_runs(const Database& database) {
     const std::string other = TRY(database.text("SELECT id FROM plans WHERE state = 'running'"));
     if (other.empty()) return {};
@@ -66,6 +60,24 @@ Result<> count_failure(const Database& database, PlanRow& row) {
                                     plan.changed_at});
 }
 
+/// What was last done for the owner and the purpose of a plan is this plan from now on.
+Result<> put_outcome(const Database& database, const PlanRecord& plan) {
+    const auto known = TRY(find<OutcomeRecord>(database, "WHERE owner = ? AND purpose = ?",
+                                               plan.owner, name_of(plan.purpose)));
+    if (known) TRY(database.run("DELETE FROM outcomes WHERE sequence = ?", known->sequence));
+    const auto sequence = TRY(database.number("SELECT 1 + ifnull(max(sequence), 0) FROM outcomes"));
+    return put(database, OutcomeRecord{.sequence = sequence,
+                                       .owner = plan.owner,
+                                       .purpose = plan.purpose,
+                                       .plan_id = plan.id,
+                                       .wanted = plan.wanted,
+                                       .uid = plan.uid,
+                                       .state = plan.state,
+                                       .error = plan.last_error,
+                                       .stays = plan.stays,
+                                       .at = plan.changed_at});
+}
+
 Result<> drop_old(const Database& database, const Journal::Limits& limits) {
     const std::int64_t plans = limits.finished_plans;
     TRY(database.run(
@@ -75,6 +87,10 @@ Result<> drop_old(const Database& database, const Journal::Limits& limits) {
     TRY(database.run("DELETE FROM plans WHERE sequence IN (SELECT sequence FROM seen)"));
     TRY(database.run("DELETE FROM seen WHERE sequence <= (SELECT max(sequence) FROM seen) - ?",
                      static_cast<std::int64_t>(limits.known_ids)));
+    TRY(database.run(
+        "DELETE FROM outcomes WHERE sequence IN (SELECT sequence FROM outcomes WHERE owner NOT IN "
+        "(SELECT owner FROM ledger_owners) ORDER BY sequence DESC LIMIT -1 OFFSET ?)",
+        static_cast<std::int64_t>(limits.outcomes)));
     return database.run(
         "DELETE FROM failures WHERE hash IN "
         "(SELECT hash FROM failures ORDER BY plan DESC LIMIT -1 OFFSET ?)",
@@ -92,7 +108,8 @@ Result<> Journal::begin(const PlanRecord& plan, std::uint32_t steps) {
         record.failures = 0;
         record.last_error.clear();
         record.started_at = record.changed_at = std::time(nullptr);
-        return insert_plan(database, record, steps);
+        TRY(insert_plan(database, record, steps));
+        return put_outcome(database, record);
     });
 }
 
@@ -119,21 +136,28 @@ Result<std::vector<PlanRecord>> Journal::history(std::uint32_t limit) {
     return plans;
 }
 
-Result<> Journal::end(std::string_view id, PlanState state, std::string_view error, bool counts) {
+Result<> Journal::end(std::string_view id, const End& end) {
     return commit(impl_->database, [&](const Database& database) -> Result<> {
         PlanRow row = TRY(plan_row(database, id));
-        row.plan.state = state;
-        row.plan.last_error = clipped(error);
+        row.plan.state = end.state;
+        row.plan.last_error = clipped(end.error);
+        row.plan.stays = end.stays;
         row.plan.changed_at = std::time(nullptr);
-        if (state == PlanState::failed && counts && !row.plan.undoing) {
+        const bool is_undo = row.plan.purpose == PlanPurpose::release;
+        if (end.state == PlanState::failed && end.counts && !is_undo) {
             TRY(count_failure(database, row));
         }
-        if (state == PlanState::done) {
+        if (end.state == PlanState::done) {
             TRY(database.run("DELETE FROM failures WHERE hash = ?", row.plan.hash));
         }
         TRY(put(database, row));
+        TRY(put_outcome(database, row.plan));
         return drop_old(database, impl_->limits);
     });
+}
+
+Result<std::vector<OutcomeRecord>> Journal::outcomes() {
+    return find_all<OutcomeRecord>(impl_->database, "ORDER BY sequence DESC");
 }
 
 Result<Journal::Failures> Journal::failures(std::string_view hash, std::string_view error) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -131,6 +132,29 @@ void drop_duplicates(std::map<std::int64_t, Row>& rows, const Name& name) {
     std::erase_if(rows, [&](const auto& item) { return !names.insert(name(item.second)).second; });
 }
 
+/// The owner of objects whose owners cannot be read: root can undo them.
+constexpr const char* kNobody = "recovered";
+
+/// The newest row wins where a page with older content has an owner of an entry twice.
+void collect_owners(const Database& database, ReadableRows& rows, Findings& findings) {
+    std::map<std::int64_t, LedgerOwner> found;
+    collect_table(database, found, findings);
+    std::set<std::string> names;
+    for (auto& [sequence, owner] : found | std::views::reverse) {
+        const auto entry = rows.ledger.find(owner.entry);
+        if (entry == rows.ledger.end()) continue;
+        if (!names.insert(fmt::format("{} {}", owner.entry, owner.owner)).second) continue;
+        entry->second.owners.insert(entry->second.owners.begin(), std::move(owner));
+    }
+    std::int64_t next = found.empty() ? 1 : found.rbegin()->first + 1;
+    for (auto& [sequence, entry] : rows.ledger) {
+        if (!entry.owners.empty()) continue;
+        findings.add(fmt::format("{} {}: no owner can be read; undo it with kubexmctl undo {}",
+                                 entry.type, entry.target, kNobody));
+        entry.owners.push_back({next++, sequence, kNobody, entry.step, ""});
+    }
+}
+
 }  // namespace
 
 void collect(const Database& database, ReadableRows& rows) {
@@ -138,8 +162,13 @@ void collect(const Database& database, ReadableRows& rows) {
     if (auto valid = verify_structure(database); !valid) findings.add(valid.error().what);
     collect_table(database, rows.ledger, findings);
     collect_table(database, rows.plans, findings);
+    collect_table(database, rows.outcomes, findings);
     drop_duplicates(rows.ledger, [](const LedgerEntry& entry) {
         return fmt::format("{} {}", entry.type, entry.target);
+    });
+    collect_owners(database, rows, findings);
+    drop_duplicates(rows.outcomes, [](const OutcomeRecord& row) {
+        return fmt::format("{} {}", row.owner, name_of(row.purpose));
     });
     drop_duplicates(rows.plans, [](const PlanRow& row) { return row.plan.id; });
     collect_all_steps(database, rows, findings);

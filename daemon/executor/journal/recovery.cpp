@@ -91,10 +91,20 @@ Result<std::string> file_to_discard(const StateDirectory& directory) {
     return lost ? Result<std::string>("") : file;
 }
 
+constexpr const char* kInterrupted = "the journal was damaged while this plan was running";
+
+Result<> put_outcome(const sqlite::Database& database, OutcomeRecord row) {
+    if (row.state == PlanState::running) {
+        row.state = PlanState::failed;
+        row.error = kInterrupted;
+    }
+    return put(database, row);
+}
+
 Result<> put_plan(const sqlite::Database& database, PlanRow row) {
     if (row.plan.state == PlanState::running) {
         row.plan.state = PlanState::failed;
-        row.plan.last_error = "the journal was damaged while this plan was running";
+        row.plan.last_error = kInterrupted;
     }
     TRY(put(database, row));
     for (const StepRecord& step : row.plan.steps) TRY(put(database, StepRow{row.sequence, step}));
@@ -102,7 +112,8 @@ Result<> put_plan(const sqlite::Database& database, PlanRow row) {
 }
 
 Result<> fill(const sqlite::Database& database, const ReadableRows& rows) {
-    for (const auto& [sequence, entry] : rows.ledger) TRY(put(database, entry));
+    for (const auto& [sequence, entry] : rows.ledger) TRY(put_with_owners(database, entry));
+    for (const auto& [sequence, row] : rows.outcomes) TRY(put_outcome(database, row));
     for (const auto& [sequence, row] : rows.plans) TRY(put_plan(database, row));
     for (const auto& [sequence, id] : rows.seen) {
         TRY(database.run("INSERT OR IGNORE INTO seen(sequence, id) VALUES(?, ?)", sequence, id));

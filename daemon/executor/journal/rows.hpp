@@ -12,9 +12,9 @@
 #include "daemon/base/digest.hpp"
 #include "daemon/base/names.hpp"
 #include "daemon/base/try.hpp"
-#include "daemon/executor/journal/names.hpp"
 #include "daemon/executor/journal/sqlite.hpp"
 #include "daemon/executor/journal/tables.hpp"
+#include "daemon/model/plan_states.hpp"
 
 // Reads and writes rows. SQLite's own check finds a damaged tree but not a damaged value, so every
 // row ends with a seal: SHA-256 over its columns. Every read checks the seal.
@@ -185,6 +185,18 @@ Result<> put(const sqlite::Database& database, const Row& row, std::string_view 
     statement.bind(seal_of(row, previous));
     TRY(statement.step());
     return {};
+}
+
+inline Result<> put_with_owners(const sqlite::Database& database, const LedgerEntry& entry) {
+    TRY(put(database, entry));
+    for (const LedgerOwner& owner : entry.owners) TRY(put(database, owner));
+    return {};
+}
+
+inline Result<PlanRow> plan_row(const sqlite::Database& database, std::string_view id) {
+    auto row = TRY(find<PlanRow>(database, "WHERE id = ?", id));
+    if (row) return *std::move(row);
+    return fail(Code::not_found, fmt::format("plan {}: not in the journal", id));
 }
 
 }  // namespace kubexm::executor::journal

@@ -16,22 +16,32 @@ namespace {
 constexpr const char* kFirstVersion = R"sql(
 CREATE TABLE plans(
     sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash TEXT NOT NULL,
-    owner TEXT NOT NULL, document TEXT NOT NULL, state TEXT NOT NULL, undoing INTEGER NOT NULL,
-    failures INTEGER NOT NULL, last_error TEXT NOT NULL, started_at INTEGER NOT NULL,
+    owner TEXT NOT NULL, purpose TEXT NOT NULL, wanted TEXT NOT NULL, uid INTEGER NOT NULL,
+    document TEXT NOT NULL, state TEXT NOT NULL, failures INTEGER NOT NULL,
+    last_error TEXT NOT NULL, stays TEXT NOT NULL, started_at INTEGER NOT NULL,
     changed_at INTEGER NOT NULL, steps INTEGER NOT NULL, seal TEXT NOT NULL) STRICT;
 CREATE UNIQUE INDEX one_plan_runs ON plans(state) WHERE state = 'running';
 CREATE TABLE steps(
     plan INTEGER NOT NULL REFERENCES plans(sequence) ON DELETE CASCADE, number INTEGER NOT NULL,
     state TEXT NOT NULL, error TEXT NOT NULL, ledger INTEGER NOT NULL, seal TEXT NOT NULL,
     PRIMARY KEY(plan, number)) STRICT, WITHOUT ROWID;
+CREATE TABLE outcomes(
+    sequence INTEGER PRIMARY KEY, owner TEXT NOT NULL, purpose TEXT NOT NULL,
+    plan_id TEXT NOT NULL, wanted TEXT NOT NULL, uid INTEGER NOT NULL, state TEXT NOT NULL,
+    error TEXT NOT NULL, stays TEXT NOT NULL, at INTEGER NOT NULL, seal TEXT NOT NULL,
+    UNIQUE(owner, purpose)) STRICT;
 CREATE TABLE seen(sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE failures(
     hash TEXT PRIMARY KEY, plan INTEGER NOT NULL, error TEXT NOT NULL, count INTEGER NOT NULL,
     last_at INTEGER NOT NULL, seal TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE ledger(
-    sequence INTEGER PRIMARY KEY, owner TEXT NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL,
-    step TEXT NOT NULL, applied TEXT NOT NULL, pre_image TEXT NOT NULL, plan_id TEXT NOT NULL,
-    seal TEXT NOT NULL, UNIQUE(type, target)) STRICT;
+    sequence INTEGER PRIMARY KEY, type TEXT NOT NULL, target TEXT NOT NULL, step TEXT NOT NULL,
+    applied TEXT NOT NULL, written TEXT NOT NULL, pre_image TEXT NOT NULL, seal TEXT NOT NULL,
+    UNIQUE(type, target)) STRICT;
+CREATE TABLE ledger_owners(
+    sequence INTEGER PRIMARY KEY,
+    entry INTEGER NOT NULL REFERENCES ledger(sequence) ON DELETE CASCADE, owner TEXT NOT NULL,
+    step TEXT NOT NULL, plan_id TEXT NOT NULL, seal TEXT NOT NULL, UNIQUE(entry, owner)) STRICT;
 CREATE TABLE audit(
     sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, uid INTEGER NOT NULL, pid INTEGER NOT NULL,
     event TEXT NOT NULL, detail TEXT NOT NULL, seal TEXT NOT NULL) STRICT;

@@ -55,11 +55,14 @@ struct Table<PlanRow> {
         visit("id", row.plan.id);
         visit("hash", row.plan.hash);
         visit("owner", row.plan.owner);
+        visit("purpose", row.plan.purpose);
+        visit("wanted", row.plan.wanted);
+        visit("uid", row.plan.uid);
         visit("document", row.plan.document);
         visit("state", row.plan.state);
-        visit("undoing", row.plan.undoing);
         visit("failures", row.plan.failures);
         visit("last_error", row.plan.last_error);
+        visit("stays", row.plan.stays);
         visit("started_at", row.plan.started_at);
         visit("changed_at", row.plan.changed_at);
         visit("steps", row.steps);
@@ -93,17 +96,47 @@ struct Table<FailureRow> {
 };
 
 template <>
+struct Table<OutcomeRecord> {
+    static constexpr std::string_view kName = "outcomes";
+    static constexpr std::string_view kKey = "sequence";
+    static void columns(auto& row, auto&& visit) {
+        visit("sequence", row.sequence);
+        visit("owner", row.owner);
+        visit("purpose", row.purpose);
+        visit("plan_id", row.plan_id);
+        visit("wanted", row.wanted);
+        visit("uid", row.uid);
+        visit("state", row.state);
+        visit("error", row.error);
+        visit("stays", row.stays);
+        visit("at", row.at);
+    }
+};
+
+template <>
 struct Table<LedgerEntry> {
     static constexpr std::string_view kName = "ledger";
     static constexpr std::string_view kKey = "sequence";
     static void columns(auto& row, auto&& visit) {
         visit("sequence", row.sequence);
-        visit("owner", row.owner);
         visit("type", row.type);
         visit("target", row.target);
         visit("step", row.step);
         visit("applied", row.applied);
+        visit("written", row.written);
         visit("pre_image", row.pre_image);
+    }
+};
+
+template <>
+struct Table<LedgerOwner> {
+    static constexpr std::string_view kName = "ledger_owners";
+    static constexpr std::string_view kKey = "sequence";
+    static void columns(auto& row, auto&& visit) {
+        visit("sequence", row.sequence);
+        visit("entry", row.entry);
+        visit("owner", row.owner);
+        visit("step", row.step);
         visit("plan_id", row.plan_id);
     }
 };

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -61,6 +63,40 @@ Result<> publish(const StateDirectory& directory, int fd, const std::string& dig
     crash_point("vault.rename.before");
     TRY(directory.rename(kUnfinished, digest));
     crash_point("vault.rename.after");
+    return {};
+}
+
+constexpr std::size_t kMaxChanged = 64;  // files
+constexpr std::size_t kMaxBaseName = 100;
+
+/// "ca.crt-3f2a...": the same file with the same content has the same name.
+std::string name_aside(const Vault::Aside& file) {
+    const std::string base = std::filesystem::path(file.path).filename();
+    return fmt::format("{}-{}", base.substr(0, kMaxBaseName),
+                       sha256(file.path + " " + file.digest).substr(0, 16));
+}
+
+Result<> copy_aside(const StateDirectory& directory, const std::string& name,
+                    const Vault::Aside& file, std::uint64_t limit) {
+    TRY(directory.remove(kUnfinished));
+    const Fd copy = TRY(directory.create(kUnfinished));
+    const std::string found = TRY(copy_rest(file.source, copy.get(), limit, file.path));
+    if (found != file.digest) return fail(Code::conflict, file.path + ": it changes; undo again");
+    return publish(directory, copy.get(), name);
+}
+
+/// Leaves room for one more.
+Result<> drop_oldest(const StateDirectory& directory) {
+    const auto names = TRY(directory.entries());
+    std::multimap<std::time_t, std::string> by_age;
+    for (const std::string& name : names) {
+        struct stat status{};
+        if (::fstatat(directory.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        by_age.emplace(status.st_mtime, name);
+    }
+    for (; by_age.size() >= kMaxChanged; by_age.erase(by_age.begin())) {
+        TRY(directory.remove(by_age.begin()->second));
+    }
     return {};
 }
 
@@ -122,6 +158,21 @@ Result<Fd> Vault::open_blob(std::string_view digest) const {
     }
     if (::lseek(file.get(), 0, SEEK_SET) == 0) return file;
     return from_errno("seek", path);
+}
+
+Result<std::string> Vault::set_aside(const Aside& file, std::uint64_t limit) {
+    const auto beside = std::filesystem::path(directory_.path()).parent_path() / kChangedDirectory;
+    TRY(make_directory(beside));
+    const auto directory = TRY(StateDirectory::open(beside));
+    TRY(make_private(directory));
+    const std::string name = name_aside(file);
+    const bool known = TRY(directory.has(name));
+    if (!known) {
+        TRY(drop_oldest(directory));
+        TRY(copy_aside(directory, name, file, limit));
+        TRY(directory.sync());
+    }
+    return directory.path_of(name);
 }
 
 Result<> Vault::retain(const std::vector<std::string>& wanted) {

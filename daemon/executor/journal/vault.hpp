@@ -13,7 +13,8 @@
 
 namespace kubexm::executor {
 
-inline constexpr const char* kVaultDirectory = "content";  // beside the journal
+inline constexpr const char* kVaultDirectory = "content";    // beside the journal
+inline constexpr const char* kChangedDirectory = "changed";  // beside the vault
 
 /// The bytes that the journal names by digest: content of data and secret files, and pre-images of
 /// files. Files named by their SHA-256 in a root-only directory (0700, files 0600), each written
@@ -34,6 +35,14 @@ public:
     /// A descriptor for reading. corrupt: the bytes on the disk have another digest. not_found: not
     /// stored.
     Result<Fd> open_blob(std::string_view digest) const;
+    /// Copies a file that belongs to nobody any more into the directory of changed files, for a
+    /// person; the oldest of them are dropped. Returns the path of the copy. Can be repeated.
+    struct Aside {
+        std::string path;    // on the host
+        std::string digest;  // of the content
+        int source = -1;
+    };
+    Result<std::string> set_aside(const Aside& file, std::uint64_t limit);
     /// Removes every blob whose digest is not in `wanted`.
     Result<> retain(const std::vector<std::string>& wanted);
 

@@ -9,60 +9,61 @@
 
 namespace kubexm::executor {
 
-void Service::answer(Session& session, const wire::Hello& hello) {
+void Service::answer(const Requester& requester, const wire::Hello& hello) {
     if (hello.protocol != wire::kProtocol) {
         return refuse(
-            session,
+            requester,
             {Code::invalid,
              fmt::format("{} speaks protocol {}, {} speaks {}; install the same version of both "
                          "and restart them",
                          options_.program, wire::kProtocol, hello.program, hello.protocol)});
     }
-    session.greeted = true;
-    session.send(wire::Hello{wire::kProtocol, options_.program});
+    if (Session* session = find(requester.session)) session->greeted = true;
+    send(requester, wire::Hello{wire::kProtocol, options_.program}, wire::Part::last);
 }
 
-void Service::answer(Session& session, const wire::Observe&) {
-    query(session, [this, running = current_end_ ? "" : current_plan_](auto number) -> Result<> {
+void Service::answer(const Requester& requester, const wire::Observe&) {
+    query(requester, [this, requester, running = current_end_ ? "" : current_plan_]() -> Result<> {
         wire::Observation observation{.running_plan = running};
         for (const std::string& name : engine_.allowed().units) {
             auto unit = TRY(engine_.unit(name));
             observation.units.push_back({name, unit.active, unit.enablement});
         }
-        observation.owners = TRY(engine_.owners());
-        reply(number, std::move(observation));
+        const auto outcomes = TRY(engine_.outcomes());
+        const auto objects = TRY(engine_.objects());
+        const auto pending = TRY(engine_.pending_renderings());
+        observation.owners = owners_of(outcomes, objects, pending);
+        reply(requester, std::move(observation), wire::Part::last);
         return {};
     });
 }
 
-void Service::answer(Session& session, wire::Preview request) {
-    query(session,
-          [this, caller = caller_of(session),
-           plan = std::move(request.plan)](auto number) -> Result<> {
-              TRY(engine_.check(plan, caller));
-              for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
-                  auto preview = TRY(engine_.preview_step(plan.steps[i], caller));
-                  reply(number, wire::StepPreview{i, preview.holds, model::text_of(plan.steps[i]),
-                                                  std::move(preview.diff)});
-              }
-              reply(number, wire::End{});
-              return {};
-          });
+void Service::answer(const Requester& requester, wire::Preview request) {
+    query(requester, [this, requester, plan = std::move(request.plan)]() -> Result<> {
+        TRY(engine_.check(plan, requester.caller));
+        for (std::uint32_t i = 0; i < plan.steps.size(); ++i) {
+            auto preview = TRY(engine_.preview_step(plan.steps[i], requester.caller));
+            reply(requester,
+                  wire::StepPreview{i, preview.holds, model::text_of(plan.steps[i]),
+                                    std::move(preview.diff)},
+                  wire::Part::more);
+        }
+        reply(requester, wire::End{}, wire::Part::last);
+        return {};
+    });
 }
 
-void Service::answer(Session& session, wire::Apply request, std::vector<Fd> descriptors) {
+void Service::answer(const Requester& requester, wire::Apply request, std::vector<Fd> descriptors) {
     if (descriptors.size() != request.contents.size()) {
-        return refuse(session,
+        return refuse(requester,
                       {Code::invalid,
                        fmt::format("apply: expected as many descriptors as contents ({}), found {}",
                                    request.contents.size(), descriptors.size())});
     }
-    if (!starts_offer(session)) return;
     auto contents = std::make_shared<std::vector<Content>>();
     for (std::size_t i = 0; i < descriptors.size(); ++i) {
         contents->push_back({std::move(request.contents[i]), std::move(descriptors[i])});
     }
-    const Requester requester{session.number(), caller_of(session)};
     auto accept = [this, requester, plan = request.plan, contents] {
         return engine_.accept(plan, *contents, requester.caller);
     };
@@ -76,67 +77,90 @@ void Service::answer(Session& session, wire::Apply request, std::vector<Fd> desc
     replace_plan(requester, std::move(check), std::move(accept));
 }
 
-void Service::answer(Session& session, const wire::Undo& request) {
-    if (!starts_offer(session)) return;
-    const Requester requester{session.number(), caller_of(session)};
+void Service::answer(const Requester& requester, const wire::Undo& request) {
     auto check = [this, requester, request] {
-        return engine_.undo_acceptable(request.id, request.owner, requester.caller);
+        return engine_.undo_acceptable(request.plan_id, request.owner, requester.caller);
     };
     replace_plan(requester, std::move(check), [this, requester, request] {
-        return engine_.accept_undo(request.id, request.owner, requester.caller);
+        return engine_.accept_undo(request.plan_id, request.owner, requester.caller);
     });
 }
 
-void Service::answer(Session& session, const wire::Follow& request) {
+void Service::answer(const Requester& requester, const wire::Repair& request) {
+    queue_plan(requester, false, [this, requester, request] {
+        return engine_.accept_repair(request.plan_id, request.owner, requester.caller);
+    });
+}
+
+void Service::answer(const Requester& requester, const wire::Follow& request) {
     if (request.plan_id == current_plan_) {
-        for (const wire::StepEvent& event : current_events_) session.send(event);
-        if (current_end_) return session.send(*current_end_);
-        session.following = request.plan_id;
-        return;
+        for (const wire::StepEvent& event : current_events_) {
+            send(requester, event, wire::Part::more);
+        }
+        if (current_end_) return send(requester, *current_end_, wire::Part::last);
+        return follow(requester, request.plan_id);
     }
-    query(session, [this, id = request.plan_id](auto number) -> Result<> {
+    query(requester, [this, requester, id = request.plan_id]() -> Result<> {
         const PlanRecord record = TRY(engine_.plan(id));
-        for (wire::StepEvent& event : events_of(record)) reply(number, std::move(event));
+        for (wire::StepEvent& event : events_of(record)) {
+            reply(requester, std::move(event), wire::Part::more);
+        }
         if (record.state != PlanState::running) {
-            reply(number, summary_of(record));
+            reply(requester, summary_of(record), wire::Part::last);
             return {};
         }
         // Interrupted, and about to be resumed.
-        loop_.post([this, number, id] {
-            if (Session* found = find(number)) found->following = id;
-        });
+        loop_.post([this, requester, id] { follow(requester, id); });
         return {};
     });
 }
 
-void Service::answer(Session& session, const wire::Cancel& request) {
+void Service::follow(const Requester& requester, const std::string& plan_id) {
+    if (OpenRequest* open = find(requester)) open->follows = plan_id;
+}
+
+void Service::answer(const Requester& requester, const wire::Subscribe&) {
+    if (OpenRequest* open = find(requester)) open->subscribes = true;
+    changes_.on_subscriber();
+    bootstrap_.on_subscriber();
+}
+
+void Service::answer(const Requester& requester, const wire::Cancel& request) {
     if (!worker_.stop_plan(request.plan_id)) {
-        return refuse(session,
+        return refuse(requester,
                       {Code::not_found, fmt::format("plan {} is not running", request.plan_id)});
     }
-    session.send(wire::Accepted{request.plan_id});
+    send(requester, wire::Accepted{request.plan_id}, wire::Part::last);
+    worker_.query(0, [this, requester, id = request.plan_id] {
+        engine_.note(requester.caller, "plan cancelled", id);
+    });
 }
 
-void Service::answer(Session& session, const wire::History& request) {
-    query(session, [this, limit = request.limit](auto number) -> Result<> {
+void Service::answer(const Requester& requester, const wire::History& request) {
+    query(requester, [this, requester, limit = request.limit]() -> Result<> {
         const auto records = TRY(engine_.history(limit));
-        for (const PlanRecord& record : records) reply(number, summary_of(record));
-        reply(number, wire::End{});
+        for (const PlanRecord& record : records) {
+            reply(requester, summary_of(record), wire::Part::more);
+        }
+        reply(requester, wire::End{}, wire::Part::last);
         return {};
     });
 }
 
-void Service::answer(Session& session, const wire::Journal& request) {
-    query(session, [this, caller = caller_of(session), request](auto number) -> Result<> {
+void Service::answer(const Requester& requester, const wire::Journal& request) {
+    query(requester, [this, requester, request]() -> Result<> {
         if (request.action != wire::JournalAction::show) {
             const bool restore = request.action == wire::JournalAction::restore;
             TRY(engine_.decide(
-                restore ? RecordStore::Decision::restore : RecordStore::Decision::discard, caller));
+                restore ? RecordStore::Decision::restore : RecordStore::Decision::discard,
+                requester.caller));
             loop_.post([this] { recover(); });
         }
         const Recovered found = TRY(engine_.journal());
-        for (const LedgerEntry& entry : found.ledger) reply(number, entry_of(entry));
-        reply(number, state_of(found));
+        for (const LedgerEntry& entry : found.ledger) {
+            reply(requester, entry_of(entry), wire::Part::more);
+        }
+        reply(requester, state_of(found), wire::Part::last);
         return {};
     });
 }

@@ -6,8 +6,8 @@
 
 #include "daemon/base/log.hpp"
 #include "daemon/base/text.hpp"
-#include "daemon/executor/journal/names.hpp"
 #include "daemon/loop/loop.hpp"
+#include "daemon/model/plan_states.hpp"
 
 namespace kubexm::executor {
 

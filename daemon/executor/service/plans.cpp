@@ -23,12 +23,12 @@ bool Service::queue_plan(const Requester& requester, bool replace, Accept accept
         requester.caller.uid, [this, requester, replace, accept = std::move(accept)]() mutable {
             auto ready = resume_interrupted(replace);
             auto record = ready ? accept() : std::unexpected(ready.error());
-            if (!record) return end_offer(requester, refused(record.error()));
+            if (!record) return reply(requester, refused(record.error()), wire::Part::last);
             // Before the client knows the plan, so that it can cancel it at once.
             const Stop stop = worker_.begin_plan(record->id);
             log_accepted(*record);
-            begin_events(record->id);
-            end_offer(requester, wire::Accepted{record->id});
+            begin_events(*record);
+            reply(requester, wire::Accepted{record->id}, wire::Part::last);
             std::ignore = carry_out(*record, stop);  // followers get the outcome
         });
     if (queued) return true;
@@ -41,7 +41,9 @@ bool Service::queue_plan(const Requester& requester, bool replace, Accept accept
 void Service::replace_plan(const Requester& requester, Check check, Accept accept) {
     auto checked = [this, requester, check = std::move(check),
                     accept = std::move(accept)]() mutable {
-        if (auto valid = check(); !valid) return end_offer(requester, refused(valid.error()));
+        if (auto valid = check(); !valid) {
+            return reply(requester, refused(valid.error()), wire::Part::last);
+        }
         if (queue_plan(requester, true, std::move(accept))) worker_.stop_plan();
     };
     if (worker_.query(requester.caller.uid, std::move(checked))) return;
@@ -62,7 +64,7 @@ Result<> Service::resume_interrupted(bool replaced) {
     const std::optional<PlanRecord>& plan = *interrupted;
     if (!plan) return {};
     log_resumed(*plan);
-    begin_events(plan->id);
+    begin_events(*plan);
     const Stop stop = worker_.begin_plan(plan->id);
     if (replaced) worker_.stop_plan();
     return carry_out(*plan, stop);
@@ -77,6 +79,8 @@ Result<> Service::carry_out(const PlanRecord& record, const Stop& stop) {
                 loop_.post([this, event = event_of(report)] { on_report(event); });
             },
         .between_steps = [this] { worker_.serve_queries(); },
+        .wait = [this](std::chrono::seconds time,
+                       const Stop& until) { worker_.serve_queries_for(time, until); },
     };
     auto state = engine_.carry_out(record, stop, listener);
     PlanRecord ended = record;
@@ -95,12 +99,13 @@ std::unexpected<Error> Service::report_fault(const Error& fault) {
 }
 
 /// Worker thread.
-void Service::begin_events(const std::string& plan_id) {
-    loop_.post([this, plan_id] {
-        current_plan_ = plan_id;
+void Service::begin_events(const PlanRecord& record) {
+    loop_.post([this, summary = summary_of(record)] {
+        current_plan_ = summary.plan_id;
         current_events_.clear();
         current_end_.reset();
-        set_status("Plan " + plan_id + " is running.");
+        set_status("Plan " + summary.plan_id + " is running.");
+        send_to(&OpenRequest::subscribes, summary, wire::Part::more);
     });
 }
 
@@ -108,7 +113,10 @@ void Service::on_health(const Result<>& outcome) {
     idle_.touch();
     options_.on_health(outcome);
     retry_.reset();
-    if (outcome) return backoff_.reset();
+    if (outcome) {
+        retry_unfinished_undo();
+        return backoff_.reset();
+    }
     if (!is_transient(outcome.error().code)) return;
     // No jitter: the fault is of this host.
     auto retry = loop_.after(backoff_.next(0), [this] { recover(); });

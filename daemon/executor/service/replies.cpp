@@ -2,31 +2,105 @@
 
 #include <fmt/format.h>
 
-#include "daemon/executor/journal/names.hpp"
+#include <algorithm>
+
+#include "daemon/model/plan_states.hpp"
 
 namespace kubexm::executor {
 
+namespace {
+
+constexpr std::size_t kMaxOwnersWithoutObjects = 50;  // one frame has to hold the list
+constexpr std::size_t kMaxErrorBytes = 512;
+constexpr std::size_t kMaxDrifted = 100;
+constexpr std::size_t kMaxPending = 20;  // of an owner
+
+/// A list that cannot be read is shown as one entry: nothing may look restored by mistake.
+std::vector<model::Remaining> stays_of(const std::string& text) {
+    auto stays = model::remaining_from_json(text);
+    if (stays) return *std::move(stays);
+    return {{.object = "objects of an undo", .why = stays.error().what, .blocks_join = true}};
+}
+
+wire::Outcome outcome_of(const OutcomeRecord& record) {
+    return {.purpose = record.purpose,
+            .plan_id = record.plan_id,
+            .wanted = record.wanted,
+            .uid = record.uid,
+            .state = record.state,
+            .error = record.error.substr(0, kMaxErrorBytes),
+            .stays = stays_of(record.stays),
+            .at = record.at};
+}
+
+std::vector<std::string> first_of(const std::vector<std::string>& objects) {
+    std::vector<std::string> first;
+    for (const std::string& object : objects) {
+        if (first.size() == kMaxPending) break;
+        first.push_back(object.substr(0, kMaxErrorBytes));
+    }
+    return first;
+}
+
+}  // namespace
+
 wire::Refused refused(const Error& error) { return {std::string(name_of(error.code)), error.what}; }
 
-Error too_many_requests(Caller caller) {
+Error too_many_requests(const Caller& caller) {
     return {Code::exhausted,
             fmt::format("too many requests of user {} are queued; retry later", caller.uid)};
 }
 
 wire::StepEvent event_of(const Report& report) {
-    return {report.plan_id, report.index, std::string(name_of(report.state)),
-            report.text,    report.error, report.progress};
+    return {report.plan_id, report.index, report.state, report.text, report.error, report.progress};
 }
 
 wire::PlanSummary summary_of(const PlanRecord& record) {
-    return {
-        record.id,         record.hash,       record.owner,     std::string(name_of(record.state)),
-        record.last_error, record.started_at, record.changed_at};
+    return {.plan_id = record.id,
+            .hash = record.hash,
+            .owner = record.owner,
+            .purpose = record.purpose,
+            .wanted = record.wanted,
+            .uid = record.uid,
+            .state = record.state,
+            .error = record.last_error,
+            .stays = stays_of(record.stays),
+            .started_at = record.started_at,
+            .changed_at = record.changed_at};
+}
+
+std::vector<wire::ObservedOwner> owners_of(
+    const std::vector<OutcomeRecord>& outcomes, const std::map<std::string, std::uint32_t>& objects,
+    const std::map<std::string, std::vector<std::string>>& pending) {
+    std::vector<wire::ObservedOwner> owners;
+    std::size_t without_objects = 0;
+    const auto find_or_add = [&](const std::string& name) -> wire::ObservedOwner* {
+        const auto known = std::ranges::find(owners, name, &wire::ObservedOwner::name);
+        if (known != owners.end()) return &*known;
+        const auto count = objects.find(name);
+        if (count == objects.end() && ++without_objects > kMaxOwnersWithoutObjects) return nullptr;
+        owners.push_back({name, count == objects.end() ? 0 : count->second, {}, {}});
+        return &owners.back();
+    };
+    for (const OutcomeRecord& record : outcomes) {
+        if (wire::ObservedOwner* owner = find_or_add(record.owner)) {
+            owner->outcomes.push_back(outcome_of(record));
+        }
+    }
+    for (const auto& [name, count] : objects) find_or_add(name);
+    for (const auto& [name, files] : pending) {
+        if (wire::ObservedOwner* owner = find_or_add(name)) owner->pending = first_of(files);
+    }
+    return owners;
 }
 
 wire::JournalEntry entry_of(const LedgerEntry& entry) {
     const auto step = model::step_from_json(entry.step);
-    return {entry.owner, step ? model::text_of(*step) : entry.type + " " + entry.target};
+    std::vector<std::string_view> owners;
+    owners.reserve(entry.owners.size());
+    for (const LedgerOwner& owner : entry.owners) owners.push_back(owner.owner);
+    return {fmt::format("{}", fmt::join(owners, ", ")),
+            step ? model::text_of(*step) : entry.type + " " + entry.target};
 }
 
 wire::JournalState state_of(const Recovered& found) {
@@ -34,12 +108,22 @@ wire::JournalState state_of(const Recovered& found) {
             static_cast<std::uint32_t>(found.plans.size()), found.damage};
 }
 
+wire::Drift drift_of(const DriftReport& report) {
+    wire::Drift drift;
+    for (const Drifted& each : report.objects) {
+        if (drift.objects.size() == kMaxDrifted) break;
+        drift.objects.push_back({each.owner, each.object.substr(0, kMaxErrorBytes),
+                                 each.found.substr(0, kMaxErrorBytes)});
+    }
+    return drift;
+}
+
 std::vector<wire::StepEvent> events_of(const PlanRecord& record) {
     std::vector<wire::StepEvent> events;
     const auto plan = model::plan_from_json(record.document);
     for (const StepRecord& step : record.steps) {
         const bool known = plan && step.index < plan->steps.size();
-        events.push_back({record.id, step.index, std::string(name_of(step.state)),
+        events.push_back({record.id, step.index, step.state,
                           known ? model::text_of(plan->steps[step.index]) : "", step.error, ""});
     }
     return events;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "daemon/executor/engine/drift.hpp"
 #include "daemon/executor/engine/refusals.hpp"
 #include "daemon/executor/engine/runner.hpp"
 #include "daemon/executor/journal/records.hpp"
@@ -12,11 +13,18 @@ namespace kubexm::executor {
 
 wire::Refused refused(const Error& error);
 /// The refusal of a request whose user has too many queued.
-Error too_many_requests(Caller caller);
+Error too_many_requests(const Caller& caller);
 wire::StepEvent event_of(const Report& report);
 wire::PlanSummary summary_of(const PlanRecord& record);
+/// Every owner with objects; of the others, those with the newest plans. `pending` as from
+/// Engine::pending_renderings(); as many as fit a frame.
+std::vector<wire::ObservedOwner> owners_of(
+    const std::vector<OutcomeRecord>& outcomes, const std::map<std::string, std::uint32_t>& objects,
+    const std::map<std::string, std::vector<std::string>>& pending);
 wire::JournalEntry entry_of(const LedgerEntry& entry);
 wire::JournalState state_of(const Recovered& found);
+/// As many as fit a frame.
+wire::Drift drift_of(const DriftReport& report);
 /// The events of an earlier plan, from its record.
 std::vector<wire::StepEvent> events_of(const PlanRecord& record);
 

@@ -21,7 +21,24 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::ptrdiff_t kMaxSessionsOfUser = 16;
+constexpr std::size_t kMaxOpenRequests = 32;  // of a connection
 constexpr std::chrono::milliseconds kAcceptRetry = 1s;
+
+Caller caller_of(const wire::Peer& peer) { return {peer.uid, peer.pid, {}}; }
+
+/// The claim of a request that changes something.
+std::optional<Claim> claim_of(const wire::Request& request) {
+    const auto* claim = std::visit(
+        [](const auto& each) -> const wire::OnBehalfOf* {
+            if constexpr (requires { each.on_behalf_of; }) {
+                return each.on_behalf_of ? &*each.on_behalf_of : nullptr;
+            }
+            return nullptr;
+        },
+        request);
+    if (claim == nullptr) return std::nullopt;
+    return Claim{claim->uid, std::string(name_of(claim->door))};
+}
 
 }  // namespace
 
@@ -30,7 +47,11 @@ Service::Service(Loop& loop, Worker& worker, Engine& engine, Options options)
       worker_(worker),
       engine_(engine),
       options_(std::move(options)),
-      idle_(loop, trim_memory) {}
+      idle_(loop, trim_memory),
+      changes_(loop, worker, engine, options_.bus,
+               [this](const wire::Reply& event) { send_to_subscribers(event); }),
+      bootstrap_(loop, engine.root(), options_.bootstrap_kubeconfig,
+                 [this](const wire::Reply& event) { send_to_subscribers(event); }) {}
 
 Result<> Service::listen(Fd socket) {
     socket_ = std::move(socket);
@@ -57,11 +78,12 @@ void Service::accept_connection() {
     const std::uint64_t number = next_session_++;
     auto session = std::make_unique<Session>(loop_, std::move(channel), *peer, number);
     auto started = session->start(
-        [this](Session& from, wire::Request request, std::vector<Fd> descriptors) {
-            on_request(from, std::move(request), std::move(descriptors));
+        [this](Session& from, std::uint32_t id, wire::Request request,
+               std::vector<Fd> descriptors) {
+            on_request(from, id, std::move(request), std::move(descriptors));
         },
         [this](Session& from, const Error& why) {
-            if (why.code == Code::invalid) audit_refusal(caller_of(from), why);
+            if (why.code == Code::invalid) audit_refusal(caller_of(from.peer()), why);
             drop_later(from.number());
         });
     if (started) sessions_[number] = std::move(session);
@@ -80,12 +102,13 @@ void Service::watch_socket_later() {
 void Service::reject(wire::Channel channel, const wire::Peer& peer) {
     const Error why{Code::exhausted, fmt::format("user {} has {} connections already", peer.uid,
                                                  kMaxSessionsOfUser)};
-    audit_refusal({peer.uid, peer.pid}, why);
-    std::ignore = channel.send(pack(refused(why)), {}, std::chrono::steady_clock::now());
+    audit_refusal(caller_of(peer), why);
+    std::ignore =
+        channel.send(pack(0, refused(why), wire::Part::last), {}, std::chrono::steady_clock::now());
 }
 
 /// Any thread. One query writes all waiting refusals to the audit.
-void Service::audit_refusal(Caller caller, const Error& why) {
+void Service::audit_refusal(const Caller& caller, const Error& why) {
     engine_.note_refusal(caller, why.what);
     if (audit_queued_.exchange(true)) return;
     const bool queued = worker_.query(0, [this] {
@@ -95,71 +118,77 @@ void Service::audit_refusal(Caller caller, const Error& why) {
     if (!queued) audit_queued_ = false;
 }
 
-void Service::query(Session& session, Query query) {
-    const Caller caller = caller_of(session);
-    auto run = [this, number = session.number(), query = std::move(query)]() mutable {
-        if (auto done = query(number); !done) reply(number, refused(done.error()));
+void Service::query(const Requester& requester, Query query) {
+    auto run = [this, requester, query = std::move(query)]() mutable {
+        if (auto done = query(); !done) reply(requester, refused(done.error()), wire::Part::last);
     };
-    if (worker_.query(caller.uid, std::move(run))) return;
-    refuse(session, too_many_requests(caller));
+    if (worker_.query(requester.caller.uid, std::move(run))) return;
+    refuse(requester, too_many_requests(requester.caller));
 }
 
-/// One plan at a time, because its descriptors stay open until it is accepted or refused.
-bool Service::starts_offer(Session& session) {
-    if (session.offering) {
-        refuse(session, {Code::exhausted,
-                         "the answer to the previous plan is pending; wait for it or use another "
-                         "connection"});
-        return false;
-    }
-    return session.offering = true;
-}
-
-/// Any thread.
-void Service::end_offer(const Requester& requester, wire::Reply reply) {
-    loop_.post([this, number = requester.session, reply = std::move(reply)] {
-        Session* session = find(number);
-        if (session == nullptr) return;
-        session->offering = false;
-        session->send(reply);
-    });
-}
-
-/// Any thread.
 void Service::refuse(const Requester& requester, const Error& why) {
     audit_refusal(requester.caller, why);
-    end_offer(requester, refused(why));
+    reply(requester, refused(why), wire::Part::last);
 }
 
-void Service::refuse(Session& session, const Error& why) {
-    audit_refusal(caller_of(session), why);
-    session.send(refused(why));
+Result<> Service::check_request(const Session& session, const wire::Request& request,
+                                std::size_t descriptors) const {
+    if (!session.greeted && !std::holds_alternative<wire::Hello>(request)) {
+        return fail(Code::invalid, "the first request must be a hello");
+    }
+    if (descriptors != 0 && !std::holds_alternative<wire::Apply>(request)) {
+        return fail(Code::invalid, "only apply takes descriptors");
+    }
+    if (session.open_requests() > kMaxOpenRequests) {
+        return fail(Code::exhausted,
+                    fmt::format("the connection has {} open requests already; wait for a reply",
+                                kMaxOpenRequests));
+    }
+    // They stay open until the plan is accepted or refused.
+    if (session.waiting_descriptors() + descriptors > wire::kMaxDescriptors) {
+        return fail(Code::exhausted,
+                    fmt::format("plans of the connection wait with {} descriptors already; wait "
+                                "until they are accepted",
+                                session.waiting_descriptors()));
+    }
+    return {};
 }
 
-void Service::on_request(Session& session, wire::Request request, std::vector<Fd> descriptors) {
-    if (session.peer().uid != 0 && session.peer().uid != options_.agent_uid) {
-        refuse(session, {Code::denied, fmt::format("user {} is not permitted to use the executor",
-                                                   session.peer().uid)});
+void Service::on_request(Session& session, std::uint32_t id, wire::Request request,
+                         std::vector<Fd> descriptors) {
+    Requester requester{session.number(), id, caller_of(session.peer())};
+    requester.caller.on_behalf_of = claim_of(request);
+    if (requester.caller.uid != 0 && requester.caller.uid != options_.agent_uid) {
+        refuse(requester, {Code::denied, fmt::format("user {} is not permitted to use the executor",
+                                                     requester.caller.uid)});
         return drop_later(session.number());
     }
-    if (!session.greeted && !std::holds_alternative<wire::Hello>(request)) {
-        return refuse(session, {Code::invalid, "the first message must be a hello"});
-    }
-    if (!descriptors.empty() && !std::holds_alternative<wire::Apply>(request)) {
-        return refuse(session, {Code::invalid, "only apply takes descriptors"});
-    }
-    std::visit(
-        overloaded{
-            [&](wire::Apply&& apply) { answer(session, std::move(apply), std::move(descriptors)); },
-            [&](auto&& other) { answer(session, std::forward<decltype(other)>(other)); },
-        },
-        std::move(request));
+    const auto good = check_request(session, request, descriptors.size());
+    if (!good) return refuse(requester, good.error());
+    if (OpenRequest* open = session.find(id)) open->descriptors = descriptors.size();
+    std::visit(overloaded{
+                   [&](wire::Apply&& apply) {
+                       answer(requester, std::move(apply), std::move(descriptors));
+                   },
+                   [&](auto&& other) { answer(requester, std::forward<decltype(other)>(other)); },
+               },
+               std::move(request));
 }
 
-void Service::reply(std::uint64_t session, wire::Reply reply) {
-    loop_.post([this, session, reply = std::move(reply)] {
-        if (Session* found = find(session)) found->send(reply);
-    });
+void Service::reply(const Requester& requester, wire::Reply reply, wire::Part part) {
+    loop_.post([this, requester, reply = std::move(reply), part] { send(requester, reply, part); });
+}
+
+void Service::send(const Requester& requester, const wire::Reply& reply, wire::Part part) {
+    if (Session* session = find(requester.session)) session->send(requester.request, reply, part);
+}
+
+void Service::send_to(const Session::Wanted& wanted, const wire::Reply& reply, wire::Part part) {
+    for (auto& [number, session] : sessions_) session->send_to(wanted, reply, part);
+}
+
+void Service::send_to_subscribers(const wire::Reply& event) {
+    send_to(&OpenRequest::subscribes, event, wire::Part::more);
 }
 
 void Service::on_report(const wire::StepEvent& event) {
@@ -167,23 +196,38 @@ void Service::on_report(const wire::StepEvent& event) {
         current_events_.push_back(event);
         set_status(fmt::format("Plan {}, step {}: {}.", event.plan_id, event.index, event.text));
     }
-    for (auto& [number, session] : sessions_) {
-        if (session->following == event.plan_id) session->send(event);
-    }
+    const auto wanted = [&](const OpenRequest& open) {
+        return open.subscribes || open.follows == event.plan_id;
+    };
+    send_to(wanted, event, wire::Part::more);
 }
 
 void Service::on_end(const wire::PlanSummary& summary) {
     idle_.touch();
     current_end_ = summary;
-    set_status(fmt::format("Ready for plans. Last plan: {}, {}.", summary.plan_id, summary.state));
-    for (auto& [number, session] : sessions_) {
-        if (session->following == summary.plan_id) session->send(summary);
-    }
+    set_status(fmt::format("Ready for plans. Last plan: {}, {}.", summary.plan_id,
+                           name_of(summary.state)));
+    const auto follows = [&](const OpenRequest& open) { return open.follows == summary.plan_id; };
+    send_to(follows, summary, wire::Part::last);
+    send_to_subscribers(summary);
+    changes_.on_plan_end();
+}
+
+bool Service::allow(model::AllowList allow) {
+    return worker_.query(0, [this, allow = std::move(allow)]() mutable {
+        engine_.allow(std::move(allow));
+        loop_.post([this] { changes_.on_allowed(); });
+    });
 }
 
 Session* Service::find(std::uint64_t number) {
     const auto found = sessions_.find(number);
     return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+OpenRequest* Service::find(const Requester& requester) {
+    Session* session = find(requester.session);
+    return session == nullptr ? nullptr : session->find(requester.request);
 }
 
 void Service::drop_later(std::uint64_t number) {

@@ -11,6 +11,8 @@
 #include "daemon/base/fd.hpp"
 #include "daemon/executor/engine/engine.hpp"
 #include "daemon/executor/engine/worker.hpp"
+#include "daemon/executor/service/bootstrap_watch.hpp"
+#include "daemon/executor/service/change_feed.hpp"
 #include "daemon/executor/service/session.hpp"
 #include "daemon/loop/idle_timer.hpp"
 #include "daemon/loop/loop.hpp"
@@ -26,6 +28,8 @@ public:
         std::string program;  // "kubexm-executor 0.1.0"
         /// Called with success when plans can be carried out, else with the reason.
         std::function<void(const Result<>&)> on_health;
+        std::string bus;  // systemd's, for tests; empty: the system bus
+        std::string bootstrap_kubeconfig = "/etc/kubexm/bootstrap-kubeconfig";
     };
 
     Service(Loop& loop, Worker& worker, Engine& engine, Options options);
@@ -35,53 +39,66 @@ public:
     /// Resumes an interrupted plan, if any, and then calls `on_health`. Retries after a transient
     /// fault of the journal.
     void recover();
+    /// Replaces root's allow-lists. False: too many requests of root are queued.
+    bool allow(model::AllowList allow);
 
 private:
     Result<> watch_socket();
     void accept_connection();
     void watch_socket_later();
     void reject(wire::Channel channel, const wire::Peer& peer);
-    void on_request(Session& session, wire::Request request, std::vector<Fd> descriptors);
-    void answer(Session& session, const wire::Hello& hello);
-    void answer(Session& session, const wire::Observe&);
-    void answer(Session& session, wire::Preview request);
-    void answer(Session& session, wire::Apply request, std::vector<Fd> descriptors);
-    void answer(Session& session, const wire::Follow& request);
-    void answer(Session& session, const wire::Cancel& request);
-    void answer(Session& session, const wire::Undo& request);
-    void answer(Session& session, const wire::History& request);
-    void answer(Session& session, const wire::Journal& request);
+    void on_request(Session& session, std::uint32_t id, wire::Request request,
+                    std::vector<Fd> descriptors);
+    Result<> check_request(const Session& session, const wire::Request& request,
+                           std::size_t descriptors) const;
 
-    /// The sender of a request.
+    /// A request and its sender.
     struct Requester {
         std::uint64_t session = 0;
+        std::uint32_t request = 0;
         Caller caller;
     };
+    void answer(const Requester& requester, const wire::Hello& hello);
+    void answer(const Requester& requester, const wire::Observe&);
+    void answer(const Requester& requester, wire::Preview request);
+    void answer(const Requester& requester, wire::Apply request, std::vector<Fd> descriptors);
+    void answer(const Requester& requester, const wire::Follow& request);
+    void answer(const Requester& requester, const wire::Cancel& request);
+    void answer(const Requester& requester, const wire::Undo& request);
+    void answer(const Requester& requester, const wire::Repair& request);
+    void answer(const Requester& requester, const wire::Subscribe&);
+    void answer(const Requester& requester, const wire::History& request);
+    void answer(const Requester& requester, const wire::Journal& request);
+
     using Accept = std::move_only_function<Result<PlanRecord>()>;
     bool queue_plan(const Requester& requester, bool replace, Accept accept);
     using Check = std::move_only_function<Result<>()>;
     void replace_plan(const Requester& requester, Check check, Accept accept);
     Result<> resume_interrupted(bool replaced);
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
+    void retry_unfinished_undo();
     std::unexpected<Error> report_fault(const Error& fault);
-    void begin_events(const std::string& plan_id);
+    void begin_events(const PlanRecord& record);
 
-    /// Runs on the worker's thread with the number of the session; its error refuses the request.
-    using Query = std::move_only_function<Result<>(std::uint64_t session)>;
-    void query(Session& session, Query query);
-    bool starts_offer(Session& session);
-    void end_offer(const Requester& requester, wire::Reply reply);
+    /// Runs on the worker's thread; its error refuses the request.
+    using Query = std::move_only_function<Result<>()>;
+    void query(const Requester& requester, Query query);
+    /// Any thread. Audited.
     void refuse(const Requester& requester, const Error& why);
-    void refuse(Session& session, const Error& why);
-    void audit_refusal(Caller caller, const Error& why);
+    void audit_refusal(const Caller& caller, const Error& why);
+    /// Any thread.
+    void reply(const Requester& requester, wire::Reply reply, wire::Part part);
+    void send(const Requester& requester, const wire::Reply& reply, wire::Part part);
+    void send_to(const Session::Wanted& wanted, const wire::Reply& reply, wire::Part part);
+    void send_to_subscribers(const wire::Reply& event);
 
-    // From the worker's thread to the loop's.
-    void reply(std::uint64_t session, wire::Reply reply);
     void on_report(const wire::StepEvent& event);
     void on_end(const wire::PlanSummary& summary);
     void on_health(const Result<>& outcome);
 
     Session* find(std::uint64_t number);
+    OpenRequest* find(const Requester& requester);
+    void follow(const Requester& requester, const std::string& plan_id);
     void drop_later(std::uint64_t number);
 
     Loop& loop_;
@@ -98,10 +115,11 @@ private:
     std::vector<wire::StepEvent> current_events_;  // of that plan, for later followers
     std::optional<wire::PlanSummary> current_end_;
     Loop::Handle retry_;
+    Loop::Handle retry_undo_;
     Backoff backoff_{std::chrono::seconds(1), std::chrono::seconds(60)};
     IdleTimer idle_;
+    ChangeFeed changes_;
+    BootstrapWatch bootstrap_;
 };
-
-inline Caller caller_of(const Session& session) { return {session.peer().uid, session.peer().pid}; }
 
 }  // namespace kubexm::executor

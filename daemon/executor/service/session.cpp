@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
+#include <array>
+#include <numeric>
+
 #include "daemon/base/try.hpp"
 #include "daemon/executor/service/replies.hpp"
 
@@ -14,13 +17,10 @@ constexpr std::size_t kMaxWaitingBytes = std::size_t{4} << 20U;
 
 wire::Channel::Deadline immediately() { return std::chrono::steady_clock::now(); }
 
-/// Refuses instead of a reply that is too large for a frame: the client waits for an answer.
-std::string pack_bounded(const wire::Reply& reply) {
-    std::string text = pack(reply);
-    if (text.size() <= wire::kMaxFrame) return text;
-    return pack(refused(
+wire::Refused too_large(std::size_t bytes) {
+    return refused(
         {Code::exhausted, fmt::format("reply: expected at most {} bytes, found {}; request less",
-                                      wire::kMaxFrame, text.size())}));
+                                      wire::kMaxFrame, bytes)});
 }
 
 }  // namespace
@@ -49,16 +49,50 @@ void Session::on_io(std::uint32_t events) {
 void Session::read_one() {
     auto frame = channel_.receive(immediately());
     if (!frame && frame.error().code == Code::timeout) return;
-    if (!frame) return close_with_reply(frame.error());
-    auto request = wire::unpack_request(frame->text);
-    if (!request) return close_with_reply(request.error());
-    on_request_(*this, *std::move(request), std::move(frame->descriptors));
+    if (!frame) return close_with_reply(0, frame.error());
+    auto [id, request] = wire::unpack_request(frame->text);
+    if (id != 0 && !open_.try_emplace(id).second) {
+        return close_with_reply(
+            0, {Code::invalid, fmt::format("frame.id: request {} has no last reply yet", id)});
+    }
+    if (!request) return close_with_reply(id, request.error());
+    on_request_(*this, id, *std::move(request), std::move(frame->descriptors));
 }
 
-void Session::send(const wire::Reply& reply) {
+OpenRequest* Session::find(std::uint32_t id) {
+    const auto found = open_.find(id);
+    return found == open_.end() ? nullptr : &found->second;
+}
+
+std::size_t Session::waiting_descriptors() const {
+    return std::accumulate(
+        open_.begin(), open_.end(), std::size_t{0},
+        [](std::size_t sum, const auto& entry) { return sum + entry.second.descriptors; });
+}
+
+void Session::send_to(const Wanted& wanted, const wire::Reply& reply, wire::Part part) {
+    std::vector<std::uint32_t> ids;
+    for (const auto& [id, request] : open_) {
+        if (wanted(request)) ids.push_back(id);
+    }
+    for (const std::uint32_t id : ids) send(id, reply, part);
+}
+
+/// Refuses instead of a reply that is too large for a frame: the client waits for an answer.
+void Session::send(std::uint32_t id, const wire::Reply& reply, wire::Part part) {
+    if (find(id) == nullptr) return;
+    std::string frame = pack(id, reply, part);
+    if (frame.size() > wire::kMaxFrame) {
+        return send(id, too_large(frame.size()), wire::Part::last);
+    }
+    if (part == wire::Part::last) open_.erase(id);
+    queue(std::move(frame), content_of(reply));
+}
+
+void Session::queue(std::string frame, std::shared_ptr<const Fd> content) {
     if (closed_ || peer_closed_) return;
-    waiting_.push_back(pack_bounded(reply));
-    waiting_bytes_ += waiting_.back().size();
+    waiting_bytes_ += frame.size();
+    waiting_.push_back({std::move(frame), std::move(content)});
     if (waiting_bytes_ > kMaxWaitingBytes) {
         return close({Code::exhausted, fmt::format("client: more than {} bytes of unread replies",
                                                    kMaxWaitingBytes)});
@@ -66,9 +100,15 @@ void Session::send(const wire::Reply& reply) {
     if (waiting_.size() == 1) write_waiting();
 }
 
+Result<> Session::write(const Outgoing& next) {
+    if (!next.content) return channel_.send(next.frame, {}, immediately());
+    const std::array descriptors{next.content->get()};
+    return channel_.send(next.frame, descriptors, immediately());
+}
+
 void Session::write_waiting() {
     while (!waiting_.empty()) {
-        auto sent = channel_.send(waiting_.front(), {}, immediately());
+        auto sent = write(waiting_.front());
         if (!sent && sent.error().code == Code::timeout) return want_write(true);
         if (!sent) {
             // Requests that the client sent before it closed are still read.
@@ -76,7 +116,7 @@ void Session::write_waiting() {
             waiting_.clear();
             break;
         }
-        waiting_bytes_ -= waiting_.front().size();
+        waiting_bytes_ -= waiting_.front().frame.size();
         waiting_.pop_front();
     }
     want_write(false);
@@ -91,8 +131,8 @@ void Session::want_write(bool wanted) {
 }
 
 /// A client that violates the protocol gets the reason first.
-void Session::close_with_reply(const Error& why) {
-    if (why.code == Code::invalid) send(refused(why));
+void Session::close_with_reply(std::uint32_t id, const Error& why) {
+    if (why.code == Code::invalid) queue(pack(id, refused(why), wire::Part::last));
     close(why);
 }
 

@@ -21,6 +21,8 @@ struct Context {
     std::chrono::steady_clock::time_point deadline;
     /// The step that was last applied to the same object, if any.
     std::optional<model::Step> previous;
+    /// Undo: digests of the content that steps wrote to the object. Other content is somebody's.
+    std::vector<std::string> written;
     /// The network links that root's allow-list lets undo remove.
     std::vector<std::string> links;
     /// For long steps: call it as often as you like; the receiver limits the rate.

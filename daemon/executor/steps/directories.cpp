@@ -78,7 +78,12 @@ Result<> apply(Context& context, const model::Symlink& step) {
 }
 
 Result<std::string> undo(Context& context, const model::Symlink& step, const PreImage& image) {
-    return restore_image(context, step.path, image);
+    const auto* applied =
+        context.previous ? std::get_if<model::Symlink>(&*context.previous) : nullptr;
+    return restore_if_ours(context, step.path, image, [&](const PathState& now) {
+        if (now.kind != PathKind::symlink) return false;
+        return now.target == step.target || (applied != nullptr && now.target == applied->target);
+    });
 }
 
 Result<Lines> preview(Context& context, const model::Symlink& step) {
@@ -105,8 +110,11 @@ Result<> apply(Context& context, const model::AbsentPath& step) {
     return remove_path(context.root, step.path);
 }
 
+/// What is there now, somebody made: the step leaves nothing.
 Result<std::string> undo(Context& context, const model::AbsentPath& step, const PreImage& image) {
-    return restore_image(context, step.path, image);
+    const auto before = TRY(image_as<PathPreImage>(image));
+    if (before.kind == "absent") return std::string();
+    return restore_if_ours(context, step.path, image, [](const PathState&) { return false; });
 }
 
 Result<Lines> preview(Context&, const model::AbsentPath& step) {
@@ -130,13 +138,19 @@ Result<bool> holds(Context& context, const model::DeletedTree& step) {
     return is_absent(context, step.path);
 }
 
-Result<PreImage> capture(Context&, const model::DeletedTree&) { return NoPreImage{}; }
+/// Without content, which would be too much to keep.
+Result<PreImage> capture(Context& context, const model::DeletedTree& step) {
+    const auto state = TRY(state_at(context, step.path));
+    return image_of(state);
+}
 
 Result<> apply(Context& context, const model::DeletedTree& step) {
     return delete_all_below(context, step.path);
 }
 
-Result<std::string> undo(Context&, const model::DeletedTree& step, const PreImage&) {
+Result<std::string> undo(Context&, const model::DeletedTree& step, const PreImage& image) {
+    const auto before = TRY(image_as<PathPreImage>(image));
+    if (before.kind == "absent") return std::string();
     return fmt::format("{}: deleted content cannot be restored", step.path);
 }
 

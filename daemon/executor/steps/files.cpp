@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "daemon/base/digest.hpp"
 #include "daemon/base/hex.hpp"
 #include "daemon/base/try.hpp"
@@ -24,9 +26,14 @@ struct DesiredFile {
     std::optional<std::string> content;  // none: the vault has it
 };
 
+/// A file that was applied is not rendered again: this version may render it differently, or not at
+/// all.
 Result<DesiredFile> desired(const model::RenderedFile& step) {
+    const Attributes attributes{.mode = mode_of(step.document)};
+    if (step.digest) {
+        return DesiredFile{model::path_of(step.document), *step.digest, attributes, {}};
+    }
     auto rendered = TRY(render(step.document));
-    const Attributes attributes{.mode = rendered.mode};
     return DesiredFile{rendered.path, sha256(rendered.content), attributes, rendered.content};
 }
 
@@ -90,6 +97,14 @@ Result<> reload_systemd_for(Context& context, const std::string& path) {
     return context.systemd.reload(context.deadline);
 }
 
+/// The content counts: a changed mode or owner alone does not make the file somebody's.
+Result<std::string> file_undo(Context& context, const std::string& path, const PreImage& image) {
+    return restore_if_ours(context, path, image, [&](const PathState& now) {
+        return now.kind == PathKind::file &&
+               std::ranges::find(context.written, now.digest) != context.written.end();
+    });
+}
+
 template <typename Step>
 Result<Lines> digest_preview(Context& context, const Step& step) {
     return Lines{
@@ -147,21 +162,39 @@ Result<> apply(Context& context, const model::SecretFile& step) {
     return file_apply(context, step);
 }
 
+Result<model::Step> recorded(Vault& vault, const model::RenderedFile& step) {
+    if (step.digest) return step;
+    const auto rendered = TRY(render(step.document));
+    const std::string digest = sha256(rendered.content);
+    if (!vault.has(digest)) TRY(vault.store(rendered.content, digest));
+    return model::RenderedFile{step.document, digest};
+}
+
+Result<std::string> written_by(const model::RenderedFile& step) {
+    if (step.digest) return *step.digest;
+    const auto rendered = TRY(render(step.document));
+    return sha256(rendered.content);
+}
+
 Result<std::string> undo(Context& context, const model::RenderedFile& step, const PreImage& image) {
     const std::string path = model::path_of(step.document);
-    auto stays = TRY(restore_image(context, path, image));
+    auto stays = TRY(file_undo(context, path, image));
     TRY(reload_systemd_for(context, path));
     return stays;
 }
 Result<std::string> undo(Context& context, const model::DataFile& step, const PreImage& image) {
-    return restore_image(context, step.path, image);
+    return file_undo(context, step.path, image);
 }
 Result<std::string> undo(Context& context, const model::SecretFile& step, const PreImage& image) {
-    return restore_image(context, step.path, image);
+    return file_undo(context, step.path, image);
 }
 
 Result<Lines> preview(Context& context, const model::RenderedFile& step) {
     const auto file = TRY(render(step.document));
+    if (step.digest) {
+        return Lines{fmt::format("{}: {} -> {}", file.path, digest_before(context, file.path),
+                                 *step.digest)};
+    }
     const auto state = inspect(context.root, file.path);
     if (state && is_private(context, *state)) {
         return Lines{fmt::format("{}: {} -> {}", file.path, digest_before(context, file.path),

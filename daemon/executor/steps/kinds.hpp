@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,13 @@ KUBEXM_STEP_VERBS(SideEffects)
 
 #undef KUBEXM_STEP_VERBS
 
+Result<model::Step> recorded(Vault& vault, const model::RenderedFile& step);
+inline Result<model::Step> recorded(Vault&, const auto& step) { return step; }
+Result<std::string> written_by(const model::RenderedFile& step);
+inline Result<std::string> written_by(const model::DataFile& step) { return step.digest; }
+inline Result<std::string> written_by(const model::SecretFile& step) { return step.digest; }
+inline Result<std::string> written_by(const auto& /*writes no whole file*/) { return ""; }
+
 // --- shared by several families
 
 /// A path below a missing parent is absent.
@@ -59,6 +67,11 @@ Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathPreImage& image);
 /// For a step whose pre-image is that of one path.
 Result<std::string> restore_image(Context& context, const std::string& path, const PreImage& image);
+/// The same for a file or link that somebody may have changed since; `ours` says whether a state of
+/// the path is one that a step left.
+using IsOurs = std::function<bool(const PathState&)>;
+Result<std::string> restore_if_ours(Context& context, const std::string& path,
+                                    const PreImage& image, const IsOurs& ours);
 /// Deletes a directory with everything below it, and reports progress.
 Result<> delete_all_below(Context& context, const std::string& path);
 /// A file of another owner that only its owner may read: a preview does not quote it.

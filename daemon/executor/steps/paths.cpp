@@ -80,6 +80,43 @@ Result<bool> was_never_replaced(Context& context, const std::string& path,
     return image_of(whole) == image;
 }
 
+/// A copy for a person, outside the host's files.
+Result<std::string> set_aside(Context& context, const std::string& path, const PathState& now) {
+    const Fd file = TRY(open_file(context.root, path));
+    return context.vault.set_aside({path, now.digest, file.get()}, kMaxPreserved);
+}
+
+/// We made it, and somebody changed it: it goes, so that no half of a node stays.
+Result<std::string> remove_changed(Context& context, const std::string& path,
+                                   const PathState& now) {
+    if (now.kind == PathKind::symlink) {
+        TRY(remove_path(context.root, path));
+        return fmt::format("{}: somebody replaced it by a link to {}; the link was removed", path,
+                           now.target);
+    }
+    if (now.kind != PathKind::file) return remove_ours(context, path);
+    if (now.digest.empty()) return path + " stays: somebody replaced it by a large file";
+    const std::string copy = TRY(set_aside(context, path, now));
+    TRY(remove_path(context.root, path));
+    return fmt::format("{}: somebody changed it after the plan wrote it; moved to {}", path, copy);
+}
+
+/// It existed before us, and somebody changed it: it stays, and so does what was there before.
+Result<std::string> leave_changed(Context& context, const std::string& path,
+                                  const PathPreImage& image) {
+    const auto text = [&](const std::string& original) {
+        return fmt::format(
+            "{} stays: somebody changed it after the plan wrote it; before, it was {}", path,
+            original);
+    };
+    if (image.kind != "file") return text(fmt::format("a {} {}", image.kind, image.target));
+    auto blob = context.vault.open_blob(image.digest);
+    if (!blob) return during("original of " + path, blob.error());
+    const std::string copy =
+        TRY(context.vault.set_aside({path, image.digest, blob->get()}, kMaxPreserved));
+    return text("as in " + copy);
+}
+
 }  // namespace
 
 PathPreImage image_of(const PathState& state) {
@@ -157,6 +194,18 @@ Result<std::string> restore_image(Context& context, const std::string& path,
                                   const PreImage& image) {
     auto before = TRY(image_as<PathPreImage>(image));
     return restore_path(context, path, before);
+}
+
+Result<std::string> restore_if_ours(Context& context, const std::string& path,
+                                    const PreImage& image, const IsOurs& ours) {
+    const auto before = TRY(image_as<PathPreImage>(image));
+    const auto now = TRY(content_at(context, path, kMaxPreserved));
+    const bool nothing_to_lose =
+        now.kind == PathKind::absent || image_of(now) == before || ours(now);
+    if (nothing_to_lose) return restore_path(context, path, before);
+    TRY(remove_leftovers(context.root, path));
+    if (before.kind == "absent") return remove_changed(context, path, now);
+    return leave_changed(context, path, before);
 }
 
 }  // namespace kubexm::executor::kinds

@@ -22,6 +22,14 @@ Result<> apply(Context& context, const model::Step& step) {
     return std::visit([&](const auto& type) { return kinds::apply(context, type); }, step);
 }
 
+Result<model::Step> recorded(Vault& vault, const model::Step& step) {
+    return std::visit([&](const auto& type) { return kinds::recorded(vault, type); }, step);
+}
+
+Result<std::string> written_by(const model::Step& step) {
+    return std::visit([](const auto& type) { return kinds::written_by(type); }, step);
+}
+
 Result<std::string> undo(Context& context, const model::Step& step, const PreImage& image) {
     return std::visit([&](const auto& type) { return kinds::undo(context, type, image); }, step);
 }

@@ -23,7 +23,17 @@ Result<PreImage> capture(Context& context, const model::Step& step);
 
 Result<> apply(Context& context, const model::Step& step);
 
-/// Restores the captured state. Returns what could not be restored, as text; empty: nothing.
+/// The step as the ledger has it: a rendered file names its content, which is in the vault from now
+/// on, so that a newer version repairs it with the same bytes.
+Result<model::Step> recorded(Vault& vault, const model::Step& step);
+
+/// The digest of the content that apply() writes to a file; empty: the step writes none. Pure.
+/// Undo needs it: a newer program may render the same step differently.
+Result<std::string> written_by(const model::Step& step);
+
+/// Restores the captured state. Returns what could not be restored, as text; empty: nothing. A file
+/// or link that somebody changed since the step: one that existed before the step stays, one that
+/// the step made is moved into the executor's state; the text names it.
 Result<std::string> undo(Context& context, const model::Step& step, const PreImage& image);
 
 struct StepPreview {

@@ -6,6 +6,7 @@
 
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
+#include "daemon/executor/steps/restart_key.hpp"
 #include "daemon/executor/steps/rules.hpp"
 
 namespace kubexm::executor::kinds {
@@ -59,7 +60,7 @@ bool needs_restart(const Context& context, const model::UnitState& step) {
     if (step.restart_key.empty() || step.active != true) return false;
     const auto* previous =
         context.previous ? std::get_if<model::UnitState>(&*context.previous) : nullptr;
-    return previous == nullptr || previous->restart_key != step.restart_key;
+    return previous == nullptr || needs_another_start(previous->restart_key, step.restart_key);
 }
 
 Result<> call_if(bool needed, Verb verb, Context& context, const std::string& unit) {

@@ -1,6 +1,5 @@
 """Frames and descriptors that break the rules of the wire."""
 
-import json
 import os
 from collections.abc import Callable, Sequence
 
@@ -79,19 +78,27 @@ def _write_only() -> list[int]:
 
 
 _ONE = _apply([executor_wire.digest(CA)])
-_HELLO = {"type": "hello", "protocol": 1, "program": "a test"}
-_NESTED = b'{"type":"follow","plan_id":' + b"[" * 5000 + b"]" * 5000 + b"}"
+_HELLO = {"type": "hello", "protocol": executor_wire.PROTOCOL, "program": "a test"}
+_NESTED = b'{"id":9,"request":{"type":"follow","plan_id":' + b"[" * 5000 + b"]" * 5000 + b"}}"
+_OBSERVE = b'{"id":9,"request":{"type":"observe"}}'
 
 ALL = [
     _frame("oversized", "frame: more than", b'"' + b"x" * (192 * 1024) + b'"'),
-    _frame("truncated", "not JSON", b'{"type":"history","limit":'),
+    _frame("truncated", "not JSON", b'{"id":9,"request":{"type":"history","limit":'),
     _frame("no-json", "not JSON", b"GET / HTTP/1.1\r\n\r\n"),
-    _frame("not-utf-8", "not JSON", b'{"type":"follow","plan_id":"\xff\xfe"}'),
-    _frame("two-documents", "not JSON", b'{"type":"observe"}{"type":"observe"}'),
+    _frame("not-utf-8", "not JSON", b'{"id":9,"request":{"type":"follow","plan_id":"\xff\xfe"}}'),
+    _frame("two-documents", "not JSON", _OBSERVE + _OBSERVE),
     _frame("nested", "nested deeper than", _NESTED),
-    _frame("a-member-twice", "duplicate member", b'{"type":"follow","plan_id":"a","plan_id":"b"}'),
-    _frame("list", "expected an object with a type", b"[]"),
-    _frame("without-type", "expected an object with a type", b'{"plan_id":"a"}'),
+    _frame("a-member-twice", "duplicate member", b'{"id":9,"request":{"type":"follow","plan_id":"a","plan_id":"b"}}'),
+    _frame("list", "expected an object", b"[]"),
+    _frame("request-that-is-a-list", "expected an object with a type", b'{"id":9,"request":[]}'),
+    _frame("without-type", "expected an object with a type", {"plan_id": "a"}),
+    _frame("without-id", "frame.id: is missing", b'{"request":{"type":"observe"}}'),
+    _frame("id-zero", "a number above 0", b'{"id":0,"request":{"type":"observe"}}'),
+    _frame("negative-id", "expected a whole number", b'{"id":-1,"request":{"type":"observe"}}'),
+    _frame("member-beside-the-request", "is not known", b'{"id":9,"request":{"type":"observe"},"last":true}'),
+    _frame("unknown-door", "expected one of", {"type": "cancel", "plan_id": "a",
+                                               "on_behalf_of": {"uid": 0, "door": "window"}}),
     _frame("unknown-verb", "is not known", {"type": "shell", "command": "id"}),
     _frame("unknown-member", "is not known", {"type": "observe", "as": "root"}),
     _frame("wrong-type", "expected a whole number", {"type": "history", "limit": "5"}),
@@ -103,9 +110,9 @@ ALL = [
     _frame("unknown-parameter", "is not known",
            _apply(steps=[{"type": "sysctl", "with": {"key": "a", "value": "1", "as": "x"}}])),
     _frame("many-steps", "at most 200", _apply(steps=[{"type": "swap-off", "with": {}}] * 300)),
-    _frame("bad-plan-id", "letters, digits", json.dumps(_apply()).replace('"frame"', '"../frame"').encode()),
+    _frame("bad-plan-id", "letters, digits", executor_wire.numbered(_apply(), 9).replace(b'"frame"', b'"../frame"')),
     _frame("no-hello", "must be a hello", {"type": "observe"}, greet=False),
-    _frame("other-protocol", "speaks protocol 1", _HELLO | {"protocol": 2}, greet=False),
+    _frame("other-protocol", "speaks protocol 2", _HELLO | {"protocol": 1}, greet=False),
     _frame("many-descriptors", "descriptors", _ONE, lambda: _null(65)),
     _frame("descriptors-nobody-asked-for", "descriptors", {"type": "observe"}, lambda: _null(1)),
     _frame("more-descriptors-than-contents", "as many descriptors", _ONE, lambda: _null(2)),
@@ -123,5 +130,5 @@ ALL = [
     _last_words("bad-last-words", "not JSON", b"{"),
     _last_words("bad-last-words-after-a-hello", "not JSON", _HELLO, b"{"),
     _last_words("bad-last-words-after-questions", "duplicate member", _HELLO, {"type": "observe"},
-                {"type": "history", "limit": 200}, b'{"type":"observe","type":"observe"}'),
+                {"type": "history", "limit": 200}, b'{"id":9,"request":{"type":"observe","type":"observe"}}'),
 ]

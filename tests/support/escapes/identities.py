@@ -42,14 +42,18 @@ def _anybody(user: str) -> Escape:
 _PLAN = plan("identity", data("/etc/kubernetes/pki/ca.crt"))
 
 ALL = [
-    _stranger("hello", SPEAK, {"type": "hello", "protocol": 1, "program": "kubexmd 0.1.0"}),
+    _stranger("hello", SPEAK, {"type": "hello", "protocol": executor_wire.PROTOCOL, "program": "kubexmd 0.1.0"}),
     _stranger("observe", SPEAK, {"type": "observe"}),
     _stranger("preview", SPEAK, {"type": "preview", "plan": _PLAN}),
     _stranger("apply", SPEAK, {"type": "apply", "plan": _PLAN, "contents": [executor_wire.digest(CA)], "replace": True}),
-    _stranger("undo", SPEAK, {"type": "undo", "id": "identity-undo", "owner": "escapes"}),
+    _stranger("undo", SPEAK, {"type": "undo", "plan_id": "identity-undo", "owner": "escapes"}),
+    _stranger("repair", SPEAK, {"type": "repair", "plan_id": "identity-repair", "owner": "escapes"}),
+    _stranger("subscribe", SPEAK, {"type": "subscribe"}),
     _stranger("cancel", SPEAK, {"type": "cancel", "plan_id": "identity"}),
     _stranger("follow", SPEAK, {"type": "follow", "plan_id": "identity"}),
     _stranger("history", SPEAK, {"type": "history", "limit": 5}),
+    _stranger("claim-to-be-root", SPEAK,
+              {"type": "cancel", "plan_id": "identity", "on_behalf_of": {"uid": 0, "door": "control"}}),
     _stranger("no-frame-at-all", "not JSON", b"\x16\x03\x01"),
     _front("discard-of-the-journal", "only root may restore or discard", {"type": "journal", "action": "discard"}),
     _front("restore-of-the-journal", "only root may restore or discard", {"type": "journal", "action": "restore"}),

@@ -46,12 +46,12 @@ def machines(side: Management) -> list[dict]:
     return (side.cluster.get("machines") or {"items": []})["items"]
 
 
-def byohost(side: Management, host: Host) -> dict:
+def byohost(side: Management, host: Host) -> dict | None:
     return side.cluster.get("byohost", host.node.name)
 
 
 def condition(side: Management, host: Host, kind: str = BOOTSTRAPPED) -> dict:
-    found = byohost(side, host).get("status", {}).get("conditions", [])
+    found = (byohost(side, host) or {}).get("status", {}).get("conditions", [])
     return next((item for item in found if item["type"] == kind), {})
 
 

@@ -25,7 +25,7 @@ from testbed import waiting
 DIRECTORY, SOCKET = "/run/kubexm-executor", "executor.sock"
 STATE = "/var/lib/kubexm-executor"
 ANSWER_SECONDS = 300  # also of executor that a sanitizer slows down
-LAST = {"refused", "accepted", "end", "observation", "hello", "plan-summary"}
+PROTOCOL = 2
 
 
 class Wire:
@@ -34,15 +34,18 @@ class Wire:
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
         self._socket.settimeout(ANSWER_SECONDS)
+        self._last_id = 0
 
-    def send(self, message: dict | bytes, descriptors: Sequence[int] = ()) -> None:
-        """A dict as a well-behaved client would send it; bytes as they are."""
-        frame = message if isinstance(message, bytes) else json.dumps(message).encode()
+    def send(self, request: dict | bytes, descriptors: Sequence[int] = ()) -> int:
+        """A dict as a well-behaved client would send it; bytes as they are. Returns the request's id."""
+        self._last_id += 1
+        frame = request if isinstance(request, bytes) else numbered(request, self._last_id)
         control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         self._socket.sendmsg([frame], control)
+        return self._last_id
 
-    def receive(self) -> dict | None:
-        """The next reply; None: the other side is gone."""
+    def receive_frame(self) -> dict | None:
+        """The next reply with its id; None: the other side is gone."""
         while True:
             try:
                 frame = self._socket.recv(1 << 20)
@@ -50,26 +53,43 @@ class Wire:
                 continue
             return json.loads(frame) if frame else None
 
-    def ask(self, message: dict | bytes, descriptors: Sequence[int] = ()) -> dict | None:
-        """Sends it and returns the reply that ends the answer. A hello is a message as any other."""
-        try:
-            self.send(message, descriptors)
-        except BrokenPipeError:
-            pass  # it was turned away before; the reply says why
-        is_history = isinstance(message, dict) and message.get("type") == "history"
-        return self.last(LAST - {"plan-summary"} if is_history else LAST)
+    def receive(self) -> dict | None:
+        """The next reply, to whatever request; None: the other side is gone."""
+        frame = self.receive_frame()
+        return frame and frame["reply"]
 
-    def last(self, kinds: Set[str] = LAST) -> dict | None:
-        """The reply that ends an answer."""
-        while (reply := self.receive()) is not None and reply["type"] not in kinds:
+    def ask(self, request: dict | bytes, descriptors: Sequence[int] = ()) -> dict | None:
+        """Sends it and returns the reply that ends the answer. A hello is a request as any other."""
+        try:
+            identity = self.send(request, descriptors)
+        except BrokenPipeError:
+            identity = 0  # it was turned away before; the reply says why
+        return self.last() if isinstance(request, bytes) else self.last(identity)
+
+    def last(self, identity: int | None = None) -> dict | None:
+        """The reply that ends the answer to a request, or to any; 0 is of the connection itself."""
+        while (frame := self.receive_frame()) is not None:
+            if frame["last"] and (identity is None or frame["id"] in (0, identity)):
+                return frame["reply"]
+        return None
+
+    def event(self, kind: str) -> dict:
+        """The next event of this kind for a subscriber; others are dropped."""
+        while (reply := self.receive()) is not None and reply["type"] != kind:
             pass
+        assert reply is not None, "the executor closed the connection"
         return reply
 
-    def hello(self, protocol: int = 1) -> dict | None:
+    def hello(self, protocol: int = PROTOCOL) -> dict | None:
         return self.ask({"type": "hello", "protocol": protocol, "program": "a test"})
 
     def close(self) -> None:
         self._socket.close()
+
+
+def numbered(request: dict, identity: int) -> bytes:
+    """A request as a frame."""
+    return json.dumps({"id": identity, "request": request}).encode()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from testbed.node import Node
 MANIFESTS = Path(__file__).resolve().parents[3] / "packaging/manifests"
 PHASE_SECONDS = 180
 STATE = "/var/lib/kubexm"
+BOOTSTRAP = "/etc/kubexm/bootstrap-kubeconfig"
 
 # Every start of a unit takes the next environment that a test left for it, if there is one: that process has it, and
 # no other, however early it dies.
@@ -35,9 +36,13 @@ class Host:
 
     def enrol(self, management: Cluster) -> None:
         """What the user does on the host: one file and one command."""
-        token = management.create_bootstrap_token(example.GROUPS)
-        self.node.write("/etc/kubexm/bootstrap-kubeconfig", management.bootstrap_kubeconfig(token), 0o600)
+        self.introduce(management)
         self.node.run(["systemctl", "enable", "--now", "kubexmd"])
+
+    def introduce(self, management: Cluster) -> None:
+        """Writes the file: the bootstrap kubeconfig of a management cluster, in the place of an earlier one."""
+        token = management.create_bootstrap_token(example.GROUPS)
+        self.node.write(BOOTSTRAP, management.bootstrap_kubeconfig(token), 0o600)
 
     def status(self) -> dict:
         """What the local API says; empty while it does not answer."""
@@ -71,6 +76,7 @@ class Host:
     def restart(self, unit: str, *environments: dict[str, str]) -> None:
         """A new process, which has the first of the environments; the one after it has the next, and so on."""
         self._listen(unit)
+        self.disarm(unit)  # after a test that failed
         for number, environment in enumerate(environments):
             text = "".join(f"{name}={value}\n" for name, value in environment.items())
             self.node.write(f"{PLACE}/{unit}/next-{number}", text)
@@ -79,6 +85,10 @@ class Host:
     def crash_at(self, unit: str, *points: str) -> None:
         """The next process of a unit is killed when it passes the first point, the one after it at the next."""
         self.restart(unit, *({"KUBEXM_CRASH_AT": point} for point in points))
+
+    def is_active(self, unit: str) -> bool:
+        """Not while it is away between two processes."""
+        return self.node.run(["systemctl", "is-active", f"{unit}.service"], check=False).stdout.strip() == "active"
 
     def deaths(self, unit: str) -> int:
         """How often the unit's process ended by itself since the last restart()."""

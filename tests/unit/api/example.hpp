@@ -7,17 +7,31 @@ namespace kubexm::api {
 /// A host without a management cluster.
 inline model::Snapshot fresh_host() {
     model::Snapshot snapshot;
-    snapshot.host = {"h1", "Debian GNU/Linux 12 (bookworm)", "amd64", "0a1b2c", 2, 4'000'000'000};
+    snapshot.host = {"h1",
+                     "Debian GNU/Linux 12 (bookworm)",
+                     "amd64",
+                     "0a1b2c",
+                     2,
+                     4'000'000'000,
+                     {{"eth0", "02:00:00:00:00:01", {"10.0.0.5/24", "fe80::1/64"}, true, true}}};
     snapshot.version = "0.1.0";
     return snapshot;
 }
 
 inline model::PlanView running_plan() {
-    model::PlanView plan{"p-1", "abcd", "running", "", {}};
+    using model::StepState;
+    model::PlanView plan{"p-1", model::PlanPurpose::join, "abcd", model::PlanState::running, "", {},
+                         {}};
     plan.steps = {
-        {"sysctl", "net.ipv4.ip_forward", "set net.ipv4.ip_forward to 1", {}, "done", ""},
-        {"unit", "kubelet.service", "start kubelet.service", {"restarts it"}, "failed", "no \"x\""},
-        {"unit", "b.service", "start b.service", {}, "pending", ""}};
+        {"sysctl", "net.ipv4.ip_forward", "set net.ipv4.ip_forward to 1", {}, StepState::done, ""},
+        {"unit",
+         "kubelet.service",
+         "start kubelet.service",
+         {"restarts it"},
+         StepState::failed,
+         "no \"x\""},
+        {"unit", "b.service", "start b.service", {}, StepState::pending, ""}};
+    plan.stays = {{"file /etc/x", "somebody changed it: compare it", false}};
     return plan;
 }
 
@@ -32,6 +46,7 @@ inline model::Snapshot joining_host() {
          "<script>\x1b[31m\xff\xc2\x85\xe9\x9b\xaa", "2026-01-02T03:04:06Z"},
         {"Ready", model::ConditionStatus::unknown, "", "", "", "2026-01-02T03:04:07Z"}};
     snapshot.plan = running_plan();
+    snapshot.pause = {"2026-01-02T03:04:05Z", "2026-01-02T05:04:05Z", 1000};
     snapshot.certificates = {{"node", "CN=system:node:h1, O=system:nodes", "01",
                               "2026-01-02T03:04:05Z", "2027-01-02T03:04:05Z"}};
     snapshot.units = {{"kubelet.service", "active", "enabled"}};

@@ -45,7 +45,8 @@ def schema_of(name: str) -> dict:
 
 
 @pytest.mark.parametrize("file, schema", [("status-fresh.json", "Status"), ("status-joining.json", "Status"),
-                                          ("plan.json", "Plan"), ("problem.json", "Problem")])
+                                          ("plan.json", "Plan"), ("problem.json", "Problem"),
+                                          ("operation.json", "AcceptedOperation")])
 def test_a_document_keeps_the_contract(file, schema):
     assert problems(json.loads((GOLDEN / file).read_text()), schema_of(schema)) == []
 
@@ -85,7 +86,8 @@ def documented(path: str, status: int) -> dict:
     if path not in CONTRACT["paths"]:
         assert status in (404, 421), f"{path} answers {status}"
         return resolved(CONTRACT["components"]["responses"]["Problem"])
-    return resolved(CONTRACT["paths"][path]["get"]["responses"][str(status)])
+    [operation] = CONTRACT["paths"][path].values()
+    return resolved(operation["responses"][str(status)])
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer['method']}-{answer['path']}-{answer['status']}")
@@ -102,7 +104,8 @@ def test_an_answer_is_documented(answer):
 
 
 def test_everything_documented_was_answered():
-    promised = {(path, int(status)) for path, item in CONTRACT["paths"].items() for status in item["get"]["responses"]}
+    promised = {(path, int(status)) for path, item in CONTRACT["paths"].items()
+                for operation in item.values() for status in operation["responses"]}
     assert promised <= {(answer["path"], answer["status"]) for answer in ANSWERS}
 
 
@@ -116,5 +119,7 @@ def test_the_page_and_the_contract_tell_the_phases_in_the_same_words():
         assert re.search(rf'^      {name}: "', chinese, re.MULTILINE), name
 
 
-def test_the_phases_are_those_of_the_model():
+def test_the_phases_and_verbs_are_those_of_the_model():
     assert words()["phases"] == schema_of("Phase")["enum"]
+    verb = schema_of("Operation")["properties"]["verb"]
+    assert words()["verbs"] == verb["enum"] == list(verb["x-enum-descriptions"])

@@ -68,16 +68,7 @@ class Executor:
         waiting.until(f"the executor to die at {where}", lambda: not self.alive(), DEATH_SECONDS)
 
     def pid(self) -> int:
-        """The process as the sandbox sees it."""
-        pid = self.node.run(["systemctl", "show", "-P", "MainPID", "kubexm-executor.service"]).stdout.strip()
-        for status in Path("/proc").glob("[0-9]*/status"):
-            try:
-                lines = status.read_text().splitlines()
-            except OSError:  # another process, which ended in this moment
-                continue
-            if lines[0] == "Name:\tkubexm-executor" and any(_is_pid(line, pid) for line in lines):
-                return int(status.parent.name)
-        raise RuntimeError("the executor does not run")
+        return pid_of(self.node)
 
     def apply(self, text: str, user: str | None = None) -> subprocess.CompletedProcess[str]:
         contents = [f"--content={PLACE}/{digest}" for digest in plan.CONTENTS if digest in text]
@@ -94,6 +85,19 @@ class Executor:
     def last(self) -> str:
         """The newest plan in the history: "done p1 for test"."""
         return " ".join(self.node.run(["kubexmctl", "history", "--limit", "1"]).stdout.split())
+
+
+def pid_of(node: Node) -> int:
+    """The executor's process as the sandbox sees it."""
+    pid = node.run(["systemctl", "show", "-P", "MainPID", "kubexm-executor.service"]).stdout.strip()
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            lines = status.read_text().splitlines()
+        except OSError:  # another process, which ended in this moment
+            continue
+        if lines[0] == "Name:\tkubexm-executor" and any(_is_pid(line, pid) for line in lines):
+            return int(status.parent.name)
+    raise RuntimeError("the executor does not run")
 
 
 def _is_pid(line: str, pid: str) -> bool:

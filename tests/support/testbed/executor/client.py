@@ -55,7 +55,7 @@ def apply(wire: Wire, document: dict, contents: Sequence[bytes] = ()) -> str:
 
 def undo(wire: Wire, identity: str, owner: str = "test") -> str:
     """Takes back what is there for an owner; returns why not."""
-    reply = wire.ask({"type": "undo", "id": identity, "owner": owner})
+    reply = wire.ask({"type": "undo", "plan_id": identity, "owner": owner})
     return reason(reply) or reason(wire.ask({"type": "follow", "plan_id": identity}))
 
 

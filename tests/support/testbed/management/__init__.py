@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 
 from testbed.cluster import Cluster
-from testbed.management import byoh, cluster_api, home, kubexm
+from testbed.management import byoh, cluster_api, home, kubexm, manifests
 from testbed.management.side import Management, stage
 
 PROFILES = {"byoh": byoh, "kubexm": kubexm}
@@ -42,7 +42,8 @@ def start(profile: str, cluster: Cluster, pace: float = 1, timeout_factor: float
 
 def _bring_up(side: Management, provider, pace: float, timeout_factor: float) -> None:
     with stage("definitions served"):
-        side.apply_definitions(cluster_api.definitions(provider.CLUSTER_API) + provider.definitions())
+        definitions = cluster_api.definitions(provider.CLUSTER_API) + provider.definitions()
+        side.apply_definitions(manifests.labelled(definitions, manifests.BY_CLUSTERCTL))
     with stage("managers started"):
         cluster_api.launch(side, provider.CLUSTER_API)
         provider.launch(side, pace, timeout_factor)

@@ -36,7 +36,10 @@ class Management:
 
     def describe(self, name: str, namespace: str = "default") -> str:
         """What `clusterctl describe cluster` says."""
-        arguments = ["describe", "cluster", name, "--namespace", namespace, "--show-conditions", "all"]
+        return self.clusterctl("describe", "cluster", name, "--namespace", namespace, "--show-conditions", "all")
+
+    def clusterctl(self, *arguments: str) -> str:
+        """Runs clusterctl and returns what it prints; a failure raises with what it complained about."""
         # No configuration of the user, and no question to the internet about newer versions.
         own = {"HOME": str(self.directory), "XDG_CONFIG_HOME": str(self.directory / "config"),
                "CLUSTERCTL_DISABLE_VERSIONCHECK": "true"}

@@ -93,8 +93,7 @@ TEST_F(Served, NoUploadDirectoryIsCreated) {
 TEST_F(Served, ASecondServerInAProcessIsRefused) {
     place();
     const TempDirectory other;
-    auto second = Server::start({"127.0.0.1", 0, other / "s"},
-                                [] { return std::make_shared<const model::Snapshot>(); });
+    auto second = Server::start({.port = 0, .socket = other / "s"}, callbacks({}));
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Code::invalid);
     EXPECT_FALSE(std::filesystem::exists(other / "s"));

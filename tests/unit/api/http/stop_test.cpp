@@ -11,8 +11,17 @@ using testing::StartsWith;
 
 namespace fs = std::filesystem;
 
-/// Listed last in CMakeLists.txt: a process has no second server.
-class Stop : public Served {};
+/// A process has no second server: only the first of these tests runs in one.
+class Stop : public Served {
+protected:
+    void SetUp() override {
+        if (stopped_) GTEST_SKIP() << "needs a process of its own";
+        stopped_ = true;
+    }
+
+private:
+    inline static bool stopped_ = false;
+};
 
 TEST_F(Stop, SendsPendingAnswersAndLeavesNothing) {
     const Client busy = tcp();
@@ -27,6 +36,18 @@ TEST_F(Stop, SendsPendingAnswersAndLeavesNothing) {
     EXPECT_THROW(Client::tcp(port), std::runtime_error);
     EXPECT_TRUE(soon([] { return threads_of_server().empty(); }));  // /proc is updated late
     place().server->stop();                                         // has no effect
+}
+
+TEST_F(Stop, DropsPendingOperations) {
+    if (::getuid() != 0) GTEST_SKIP() << "operations are for root";
+    const Client client = control();
+    client.send(
+        "POST /v1/operations HTTP/1.1\r\nHost: localhost\r\nContent-Length: 17\r\n\r\n"
+        R"({"verb":"repair"})");
+    auto asked = place().agent.next();
+    place().server->stop();
+    asked.decide("too late");
+    EXPECT_EQ(client.read_all(), "");
 }
 
 }  // namespace

@@ -13,7 +13,17 @@ namespace {
 
 using nlohmann::json;
 
-Request get(const std::string& path) { return {"GET", path, "localhost:10240", "", true}; }
+Request get(const std::string& path) {
+    return {"GET", path, "localhost:10240", "", "", Door::tcp, std::nullopt};
+}
+
+Request post(const std::string& body) {
+    return {"POST", "/v1/operations", "", "", body, Door::control, 0};
+}
+
+Response respond(const Request& request, const model::Snapshot& snapshot) {
+    return std::get<Response>(answer(request, snapshot));
+}
 
 std::string header(const Response& response, std::string_view name) {
     for (const auto& [key, value] : response.headers) {
@@ -39,10 +49,10 @@ json outline(const Request& request, const Response& response) {
 std::string every_answer() {
     std::string lines;
     const auto ask = [&](const Request& request, const model::Snapshot& snapshot) {
-        lines += outline(request, answer(request, snapshot)).dump() + "\n";
+        lines += outline(request, respond(request, snapshot)).dump() + "\n";
     };
-    for (const char* path :
-         {"/", "/style.css", "/page.js", "/healthz", "/v1/status", "/v1/plan", "/x"}) {
+    for (const char* path : {"/", "/style.css", "/page.js", "/healthz", "/v1/status", "/v1/plan",
+                             "/v1/operations", "/x"}) {
         for (const char* method : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}) {
             Request request = get(path);
             request.method = method;
@@ -54,8 +64,14 @@ std::string every_answer() {
     }
     ask(get("/v1/plan"), fresh_host());
     Request again = get("/v1/status");
-    again.if_none_match = header(answer(again, joining_host()), "ETag");
+    again.if_none_match = header(respond(again, joining_host()), "ETag");
     ask(again, joining_host());
+    ask(post(R"({"verb":"dance"})"), fresh_host());
+    const Request leave = post(R"({"verb":"leave"})");
+    for (const Code code : {Code::conflict, Code::unavailable, Code::internal}) {
+        lines += outline(leave, decided("operation-1", fail(code, "reason"))).dump() + "\n";
+    }
+    lines += outline(leave, decided("operation-1", "text")).dump() + "\n";
     return lines;
 }
 
@@ -64,23 +80,23 @@ TEST(Routes, AnswerEveryPathAndMethodAsRecorded) {
 }
 
 TEST(Routes, AnswerWithTheStatusAndThePlanOfTheSnapshot) {
-    EXPECT_EQ(answer(get("/v1/status"), joining_host()).body, golden("status-joining.json"));
-    EXPECT_EQ(answer(get("/v1/plan"), joining_host()).body, golden("plan.json"));
-    EXPECT_EQ(answer(get("/healthz"), joining_host()).body, "ok\n");
+    EXPECT_EQ(respond(get("/v1/status"), joining_host()).body, golden("status-joining.json"));
+    EXPECT_EQ(respond(get("/v1/plan"), joining_host()).body, golden("plan.json"));
+    EXPECT_EQ(respond(get("/healthz"), joining_host()).body, "ok\n");
 }
 
 TEST(Routes, ATagIsValidUntilTheSnapshotChanges) {
     Request request = get("/v1/status");
-    const std::string tag = header(answer(request, fresh_host()), "ETag");
+    const std::string tag = header(respond(request, fresh_host()), "ETag");
     for (const std::string& known : {tag, "W/" + tag, "\"other\", " + tag, std::string("*")}) {
         request.if_none_match = known;
-        const Response same = answer(request, fresh_host());
+        const Response same = respond(request, fresh_host());
         EXPECT_EQ(same.status, 304) << known;
         EXPECT_EQ(same.body, "");
         EXPECT_EQ(header(same, "ETag"), tag);
     }
     request.if_none_match = tag;
-    EXPECT_EQ(answer(request, joining_host()).status, 200);
+    EXPECT_EQ(respond(request, joining_host()).status, 200);
 }
 
 TEST(Routes, RefuseOtherHostHeadersOverTcp) {
@@ -88,22 +104,66 @@ TEST(Routes, RefuseOtherHostHeadersOverTcp) {
     for (const char* host :
          {"localhost", "localhost:10240", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:80"}) {
         request.host = host;
-        EXPECT_EQ(answer(request, fresh_host()).status, 200) << host;
+        EXPECT_EQ(respond(request, fresh_host()).status, 200) << host;
     }
     for (const char* host :
          {"", "evil.example", "localhost.evil.example", "localhost:x", "127.0.0.1@e", "::1",
           "[::1]x", "127.0.0.2", "localhost:80:evil", "]", ":"}) {
         request.host = host;
-        EXPECT_EQ(answer(request, fresh_host()).status, 421) << host;
-        request.over_tcp = false;
-        EXPECT_EQ(answer(request, fresh_host()).status, 200) << host;
-        request.over_tcp = true;
+        EXPECT_EQ(respond(request, fresh_host()).status, 421) << host;
+        request.door = Door::socket;
+        EXPECT_EQ(respond(request, fresh_host()).status, 200) << host;
+        request.door = Door::tcp;
+    }
+}
+
+TEST(Routes, MakeACommandOfAnOperation) {
+    EXPECT_EQ(std::get<model::Command>(answer(post(R"({"verb":"pause","for":90})"), fresh_host())),
+              (model::Command{model::Verb::pause, std::chrono::seconds(90), 0, "control", ""}));
+}
+
+TEST(Routes, AcceptOperationsFromRootOnTheControlSocketOnly) {
+    Request request = post(R"({"verb":"leave"})");
+    request.host = "localhost";
+    for (const Door door : {Door::tcp, Door::socket, Door::control}) {
+        for (const std::optional<std::uint32_t> uid :
+             {std::optional<std::uint32_t>(), std::optional(0U), std::optional(1000U),
+              std::optional(65534U)}) {
+            request.door = door;
+            request.uid = uid;
+            const auto given = answer(request, fresh_host());
+            const bool permitted = door == Door::control && uid == 0U;
+            ASSERT_EQ(std::holds_alternative<model::Command>(given), permitted);
+            if (permitted) continue;
+            EXPECT_EQ(std::get<Response>(given).status, 403);
+            EXPECT_NE(std::get<Response>(given).body.find("/run/kubexm/control.sock"),
+                      std::string::npos);
+        }
+    }
+}
+
+TEST(Routes, RefuseAMalformedOperationWithTheMember) {
+    const Response refused = respond(post(R"({"verb":"leave","for":1})"), fresh_host());
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_NE(refused.body.find("operation.for: only a pause"), std::string::npos);
+}
+
+TEST(Routes, AnswerTheDecisionAboutACommand) {
+    EXPECT_EQ(decided("operation-1", "text").body, golden("operation.json"));
+    const std::vector<std::pair<Code, int>> cases{{Code::conflict, 409},    {Code::denied, 409},
+                                                  {Code::invalid, 409},     {Code::not_found, 409},
+                                                  {Code::unavailable, 503}, {Code::timeout, 503},
+                                                  {Code::exhausted, 503},   {Code::internal, 500}};
+    for (const auto& [code, status] : cases) {
+        const Response refused = decided("operation-1", fail(code, "the reason"));
+        EXPECT_EQ(refused.status, status) << name_of(code);
+        EXPECT_NE(refused.body.find("the reason"), std::string::npos);
     }
 }
 
 TEST(Routes, ThePageLoadsNothingFromOtherOrigins) {
     for (const char* path : {"/", "/style.css", "/page.js"}) {
-        const std::string body = answer(get(path), fresh_host()).body;
+        const std::string body = respond(get(path), fresh_host()).body;
         EXPECT_GT(body.size(), 500U) << path;
         EXPECT_EQ(body.find("innerHTML"), std::string::npos) << path;
         EXPECT_EQ(body.find("src=\"http"), std::string::npos) << path;

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "daemon/agent/state_store.hpp"
 #include "daemon/agent/status_line.hpp"
-#include "daemon/agent/status_store.hpp"
 
 namespace kubexm::agent {
 namespace {
@@ -30,16 +30,17 @@ TEST(Conditions, TimesAreRfc3339InUtc) {
     EXPECT_EQ(rfc3339(std::chrono::system_clock::from_time_t(0)), "1970-01-01T00:00:00Z");
 }
 
-TEST(StatusStore, AReaderKeepsItsVersion) {
+TEST(StateStore, AReaderKeepsItsVersion) {
     int changes = 0;
-    StatusStore status({}, [&changes](const model::Snapshot&) { ++changes; });
-    const auto before = status.read();
-    status.set(is_true("Ready", ""));
+    StateStore store(
+        {}, [] { return std::chrono::system_clock::now(); },
+        [&changes](const model::Snapshot&) { ++changes; });
+    const auto before = store.snapshot();
+    store.change([](AgentState& state) { state.executor.connected = Result<>(); });
     EXPECT_TRUE(before->conditions.empty());
-    EXPECT_EQ(status.read()->conditions.size(), 1U);
-    status.drop("Ready");
-    EXPECT_TRUE(status.read()->conditions.empty());
-    EXPECT_EQ(changes, 2);
+    EXPECT_EQ(store.snapshot()->conditions.size(), 1U);
+    store.change([](AgentState&) {});
+    EXPECT_EQ(changes, 1) << "an equal Snapshot is not published";
 }
 
 TEST(StatusLine, HasThePhaseAndTheExecutor) {

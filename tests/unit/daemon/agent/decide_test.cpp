@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/agent/conditions.hpp"
+#include "daemon/agent/state.hpp"
 
 namespace kubexm::agent {
 namespace {
@@ -20,12 +21,26 @@ model::HostRecord assigned() {
     return host;
 }
 
-wire::PlanSummary plan(const std::string& id, const std::string& owner, const std::string& state) {
-    return {id, "", owner, state, "", 0, 0};
+/// An owner with one plan, a join.
+wire::ObservedOwner owner_with(const std::string& name, std::uint32_t objects,
+                               model::PlanState state) {
+    wire::Outcome join;
+    join.purpose = model::PlanPurpose::join;
+    join.plan_id = "join-1";
+    join.state = state;
+    return {name, objects, {join}, {}};
+}
+
+/// The decision about a host with these orders and this content.
+Decision decide(const model::HostRecord& host, const ExecutorState& executor) {
+    AgentState state;
+    state.host = host;
+    state.executor.observed = executor;
+    return agent::decide(state, {}).value_or(Decision{});
 }
 
 ExecutorState with_node_for(const std::string& owner) {
-    return {{owner}, plan("join-1", owner, "done"), ""};
+    return {{owner_with(owner, 45, model::PlanState::done)}, ""};
 }
 
 TEST(Decide, AFreeHostWaits) {
@@ -73,9 +88,10 @@ TEST(Decide, AJoinedNodeIsMaintained) {
 }
 
 TEST(Decide, AnIncompleteJoinIsCompleted) {
-    for (const std::string state : {"running", "failed", "cancelled", "undone"}) {
-        const ExecutorState executor{{"machine-u1"}, plan("join-1", "machine-u1", state), ""};
-        EXPECT_EQ(decide(assigned(), executor).action, Action::join) << state;
+    for (const auto state :
+         {model::PlanState::running, model::PlanState::failed, model::PlanState::cancelled}) {
+        const ExecutorState executor{{owner_with("machine-u1", 3, state)}, ""};
+        EXPECT_EQ(decide(assigned(), executor).action, Action::join) << name_of(state);
     }
 }
 
@@ -111,7 +127,8 @@ TEST(Decide, AReleaseIsForThePresentOwner) {
 TEST(Decide, APlanWithoutObjectsYetIsReleased) {
     model::HostRecord host = assigned();
     host.release_asked = true;
-    const ExecutorState executor{{}, plan("join-1", "machine-u1", "running"), "join-1"};
+    const ExecutorState executor{{owner_with("machine-u1", 0, model::PlanState::running)},
+                                 "join-1"};
     EXPECT_EQ(decide(host, executor).owner, "machine-u1");
 }
 
@@ -139,7 +156,7 @@ TEST(Decide, AnInvalidAssignmentIsRefusedOrHeldAndCanBeReleased) {
 }
 
 TEST(Decide, OtherOwnersAreIgnored) {
-    const ExecutorState executor{{"example"}, std::nullopt, "p1"};
+    const ExecutorState executor{{owner_with("example", 1, model::PlanState::running)}, "p1"};
     EXPECT_EQ(decide({}, executor).action, Action::wait);
     EXPECT_EQ(decide(assigned(), executor).action, Action::join);
     model::HostRecord host = assigned();

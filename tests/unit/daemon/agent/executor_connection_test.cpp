@@ -2,14 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <vector>
 
-#include "daemon/base/unix_address.hpp"
+#include "fake_executor.hpp"
 #include "tests/unit/temp_directory.hpp"
 
 namespace kubexm::agent {
@@ -19,66 +17,12 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Answers every request as the test says.
-class FakeExecutor {
-public:
-    using Answer = std::function<wire::Reply(const wire::Request&)>;
-
-    FakeExecutor(Loop& loop, const std::string& path, Answer answer)
-        : loop_(loop), path_(path), answer_(std::move(answer)) {
-        socket_ = Fd{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-        auto address = unix_address(path).value();
-        EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-        EXPECT_EQ(::listen(socket_.get(), 4), 0);
-        source_ = *loop_.on_io(socket_.get(), EPOLLIN, [this](std::uint32_t) { accept(); });
-    }
-    ~FakeExecutor() { std::filesystem::remove(path_); }
-    FakeExecutor(const FakeExecutor&) = delete;
-    FakeExecutor& operator=(const FakeExecutor&) = delete;
-
-    void hang_up() {
-        client_source_.reset();
-        client_.reset();
-    }
-
-private:
-    void accept() {
-        const auto& client =
-            client_.emplace(Fd{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)});
-        client_source_ = *loop_.on_io(client.fd(), EPOLLIN, [this](std::uint32_t) { reply(); });
-    }
-    void reply() {
-        const auto now = std::chrono::steady_clock::now();
-        if (!client_) return;
-        auto frame = client_->receive(now);
-        if (!frame) return hang_up();
-        auto request = wire::unpack_request(frame->text);
-        ASSERT_TRUE(request) << request.error().what;
-        EXPECT_TRUE(client_->send(pack(answer_(*request)), {}, now + 1s));
-    }
-
-    Loop& loop_;
-    std::string path_;
-    Answer answer_;
-    Fd socket_;
-    std::optional<wire::Channel> client_;
-    Loop::Handle source_;
-    Loop::Handle client_source_;
-};
-
-wire::Reply friendly(const wire::Request& request) {
-    if (std::holds_alternative<wire::Hello>(request)) {
-        return wire::Hello{wire::kProtocol, "executor"};
-    }
-    return wire::Observation{{}, {"machine-1"}, ""};
-}
-
 class ExecutorConnectionTest : public testing::Test {
 protected:
     ExecutorConnectionTest()
         : connection_(loop_, socket_, "test",
                       {[this](const Result<>& connected) { on_change(connected); },
-                       [this](const wire::Reply& reply) { on_reply(reply); }}) {
+                       [this](const wire::NumberedReply& reply) { on_reply(reply.reply); }}) {
         // Users other than root must be able to bind here.
         std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
     }
@@ -90,7 +34,9 @@ protected:
     }
     void on_reply(const wire::Reply& reply) {
         const auto* seen = std::get_if<wire::Observation>(&reply);
-        if (seen != nullptr) owners_ = seen->owners;
+        if (seen != nullptr) {
+            for (const auto& owner : seen->owners) owners_.push_back(owner.name);
+        }
         loop_.stop(0);
     }
     void run_until(std::size_t changes) {
@@ -113,7 +59,7 @@ TEST_F(ExecutorConnectionTest, SendsAHelloAndRequests) {
     if (::geteuid() != 0) GTEST_SKIP() << "the peer must be a process of root";
     const FakeExecutor executor(loop_, socket_, friendly);
     connection_.start();
-    loop_.post([this] { EXPECT_TRUE(connection_.send(wire::Observe{})); });
+    loop_.post([this] { EXPECT_TRUE(connection_.send(7, wire::Observe{})); });
     run_until(99);
     EXPECT_THAT(changes_, ElementsAre("connected"));
     EXPECT_THAT(owners_, ElementsAre("machine-1"));
@@ -124,7 +70,7 @@ TEST_F(ExecutorConnectionTest, RetriesUntilTheSocketExists) {
     connection_.start();
     ASSERT_EQ(changes_.size(), 1U);
     EXPECT_THAT(changes_.at(0), HasSubstr(socket_));
-    EXPECT_FALSE(connection_.send(wire::Observe{}));
+    EXPECT_FALSE(connection_.send(7, wire::Observe{}));
     const FakeExecutor executor(loop_, socket_, friendly);
     run_until(2);
     EXPECT_EQ(changes_.back(), "connected");
@@ -142,7 +88,8 @@ TEST_F(ExecutorConnectionTest, ReconnectsAfterTheExecutorClosed) {
 TEST_F(ExecutorConnectionTest, ReportsTheRefusalOfAnotherVersion) {
     if (::geteuid() != 0) GTEST_SKIP() << "the peer must be a process of root";
     const FakeExecutor executor(loop_, socket_, [](const wire::Request&) {
-        return wire::Refused{"invalid", "install the same version of both"};
+        return std::vector<wire::Reply>{
+            wire::Refused{"invalid", "install the same version of both"}};
     });
     connection_.start();
     run_until(1);

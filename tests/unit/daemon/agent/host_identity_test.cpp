@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/simulated_executor.hpp"
 #include "tests/unit/daemon/loop/running_loop.hpp"
 #include "tests/unit/temp_directory.hpp"
 
@@ -25,10 +26,19 @@ protected:
 
     TempDirectory directory_;
     Loop loop_ = make_loop();
-    ExecutorClient executor_{loop_, "/nowhere", "test", [](const Result<>&) {}};
+    SimulatedExecutor executor_{loop_};
     CredentialStore store_ = *CredentialStore::open(directory_.path());
-    StatusStore status_{{}, [](const model::Snapshot&) {}};
-    AgentContext context_{loop_, executor_, executor_, store_, status_, {}, "default"};
+    StateStore state_{
+        {}, [] { return std::chrono::system_clock::now(); }, [](const model::Snapshot&) {}};
+    AgentContext context_{
+        loop_,
+        executor_,
+        store_,
+        state_,
+        [](const kube::ClusterCredentials&) -> Result<std::unique_ptr<kube::Api>> {
+            return fail(Code::unavailable, "no server");
+        },
+        "default"};
 };
 
 TEST_F(HostIdentityTest, WithoutABootstrapKubeconfigNamesItsPath) {

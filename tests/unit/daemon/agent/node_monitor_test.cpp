@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/agent/joining.hpp"
+#include "daemon/agent/orders.hpp"
 
 namespace kubexm::agent {
 namespace {

@@ -50,5 +50,14 @@ TEST(Io, WritesMoreThanAPipeHolds) {
     EXPECT_EQ(got, bytes);
 }
 
+TEST(Io, AMemoryFileHasItsBytesAndKeepsThem) {
+    const auto file = memory_file("secret");
+    ASSERT_TRUE(file);
+    EXPECT_EQ(read_rest(file->get(), "memory", 100), "secret");
+    EXPECT_EQ(read_whole(file->get(), "memory", 100), "secret") << "from any position";
+    EXPECT_LT(::pwrite(file->get(), "x", 1, 0), 0);
+    EXPECT_NE(::ftruncate(file->get(), 0), 0);
+}
+
 }  // namespace
 }  // namespace kubexm

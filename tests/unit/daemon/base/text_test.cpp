@@ -41,6 +41,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Shown{"\xf4\x90\x80\x80|", "\\xf4\\x90\\x80\\x80|"}  // beyond Unicode
                     ));
 
+TEST(BoundedUtf8, CutsBetweenCharactersAndReplacesOtherBytes) {
+    EXPECT_EQ(bounded_utf8("节点", 6), "节点");
+    EXPECT_EQ(bounded_utf8("节点", 5), "节");
+    EXPECT_EQ(bounded_utf8("a\xff\xe8\x8a", 100), "a\uFFFD\uFFFD\uFFFD");
+    EXPECT_EQ(bounded_utf8("a\xff", 3), "a") << "U+FFFD needs three bytes";
+    EXPECT_EQ(bounded_utf8("a", 0), "");
+}
+
 TEST(FirstCharacter, HasItsCodeAndLength) {
     EXPECT_EQ(first_character("a"), (Character{U'a', 1}));
     EXPECT_EQ(first_character("\U0001F600!"), (Character{U'\U0001F600', 4}));

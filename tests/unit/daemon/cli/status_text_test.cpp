@@ -17,8 +17,10 @@ TEST(StatusText, ShowsEverythingAboutAHost) {
     EXPECT_EQ(status_text(document("status-joining.json")),
               "host         h1 (Debian GNU/Linux 12 (bookworm), amd64, 2 CPUs, 3.7 GiB)\n"
               "phase        joining\n"
+              "paused       until 2026-01-02T05:04:05Z by user 1000 since 2026-01-02T03:04:05Z\n"
               "assignment   blue v1.34.1 as default/blue-workers-x7k2p\n"
               "plan         p-1 running, 1 of 3 steps done\n"
+              "stays        file /etc/x: somebody changed it: compare it\n"
               "condition    True     Connected\n"
               "condition    False    Joined: StepFailed: <script>\\x1b[31m\xef\xbf\xbd\\xc2\\x85"
               "\xe9\x9b\xaa\n"
@@ -34,12 +36,19 @@ TEST(StatusText, ShowsAnUnconfiguredHost) {
         << text;
 }
 
+TEST(StatusText, ShowsAPauseWithoutEnd) {
+    const json status{{"pause", {{"since", "S"}, {"until", nullptr}, {"uid", 0}}}};
+    EXPECT_NE(status_text(status).find("paused       until kubexmctl resume by user 0 since S\n"),
+              std::string::npos);
+}
+
 TEST(StatusText, ShowsThePlanStepByStep) {
     EXPECT_EQ(plan_text(document("plan.json")),
               "plan p-1: running\n"
               "done     set net.ipv4.ip_forward to 1\n"
               "failed   start kubelet.service: no \"x\"\n"
-              "pending  start b.service\n");
+              "pending  start b.service\n"
+              "stays    file /etc/x: somebody changed it: compare it\n");
 }
 
 TEST(StatusText, ShowsMembersOfOtherTypesAsEmpty) {

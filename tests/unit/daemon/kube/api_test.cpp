@@ -121,6 +121,7 @@ TEST_F(ApiTrust, AnotherAuthorityIsRefused) {
     const auto client = api(access(server));
     const auto answer = get(*client);
     expect_no_trust(answer, server);
+    EXPECT_TRUE(answer.error().untrusted);
     EXPECT_THAT(answer.error().error.what, HasSubstr("certificate"));
 }
 

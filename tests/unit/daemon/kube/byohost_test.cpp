@@ -105,6 +105,21 @@ TEST(ByoHost, IsCreatedWithCapacityLabels) {
                     {"capacity.infrastructure.cluster.x-k8s.io/memory", "16777216Ki"}}));
 }
 
+TEST(ByoHost, HasTheFactsInItsStatus) {
+    model::HostFacts facts;
+    facts.os_image = "Debian";
+    facts.architecture = "amd64";
+    facts.interfaces = {{"eth0", "02:00:00:00:00:01", {"10.0.0.5/24"}, true, true}};
+    const json status = facts_patch(facts)["status"];
+    EXPECT_EQ(status["hostinfo"],
+              (json{{"osname", "linux"}, {"osimage", "Debian"}, {"architecture", "amd64"}}));
+    EXPECT_EQ(status["network"], json::array({{{"networkInterfaceName", "eth0"},
+                                               {"macAddr", "02:00:00:00:00:01"},
+                                               {"ipAddrs", {"10.0.0.5/24"}},
+                                               {"connected", true},
+                                               {"isDefault", true}}}));
+}
+
 TEST(ByoHost, IsFreedInTwoPatches) {
     const auto host = host_from_json(attached());
     const json status = released_status_patch(host, {});

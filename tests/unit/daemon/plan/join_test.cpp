@@ -59,7 +59,7 @@ TEST(JoinPlan, ClaimsBetweenTheDirectoriesAndTheirFiles) {
     const model::Plan plan = make_join(example(), "join-1");
     EXPECT_LT(first_of<model::Directory>(plan), first_of<model::Claim>(plan));
     EXPECT_LT(first_of<model::Claim>(plan), first_of<model::DataFile>(plan));
-    EXPECT_LT(first_of<model::SideEffects>(plan), first_of<model::RenderedFile>(plan));
+    EXPECT_LT(first_of<model::SideEffects>(plan), first_of<model::SecretFile>(plan));
 }
 
 TEST(JoinPlan, NamesSecretsByDigestOnly) {

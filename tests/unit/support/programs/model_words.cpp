@@ -1,11 +1,13 @@
 // Prints the words of the model as JSON, for tests that compare documents with them:
-// {"steps": {TYPE: [PARAMETER...]}, "documents": {TYPE: [PARAMETER...]}, "phases": [...]}.
+// {"steps": {TYPE: [PARAMETER...]}, "documents": {TYPE: [PARAMETER...]}, "phases": [...],
+// "verbs": [...]}.
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 
+#include "daemon/model/command.hpp"
 #include "daemon/model/snapshot.hpp"
 #include "daemon/model/step.hpp"
 
@@ -28,11 +30,10 @@ json structs_of(const std::variant<Structs...>* /*type*/) {
     return found;
 }
 
-json phases() {
+template <typename Enum>
+json names_of() {
     json names = json::array();
-    for (const auto& [phase, name] : kubexm::Names<kubexm::model::Phase>::kAll) {
-        names.push_back(std::string(name));
-    }
+    for (const auto& [value, name] : kubexm::Names<Enum>::kAll) names.push_back(std::string(name));
     return names;
 }
 
@@ -41,6 +42,7 @@ json phases() {
 int main() {
     const json words{{"steps", structs_of(static_cast<kubexm::model::Step*>(nullptr))},
                      {"documents", structs_of(static_cast<kubexm::model::Document*>(nullptr))},
-                     {"phases", phases()}};
+                     {"phases", names_of<kubexm::model::Phase>()},
+                     {"verbs", names_of<kubexm::model::Verb>()}};
     std::puts(words.dump().c_str());
 }

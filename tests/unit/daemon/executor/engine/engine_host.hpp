@@ -27,15 +27,22 @@ protected:
     }
     std::string state() const { return scratch_.top() / "state"; }
 
-    Result<PlanState> carried_out(const PlanRecord& record) {
-        return engine.carry_out(record, {}, {[](const Report&) {}, [] {}});
+    /// Waits of an undo take no time; they are remembered.
+    Result<PlanState> carried_out(const PlanRecord& record, const Stop& stop = {}) {
+        const auto wait = [&](std::chrono::seconds time, const Stop&) {
+            waits_.push_back(time);
+            on_wait_();
+        };
+        return engine.carry_out(record, stop, {[](const Report&) {}, [] {}, wait});
     }
-    Result<PlanState> applied(const model::Plan& plan, Caller caller = kAgentCaller) {
+    Result<PlanState> applied(const model::Plan& plan, const Caller& caller = kAgentCaller) {
         auto record = engine.accept(plan, {}, caller);
         if (!record) return std::unexpected(record.error());
         return carried_out(*record);
     }
 
+    std::vector<std::chrono::seconds> waits_;
+    std::function<void()> on_wait_ = [] {};
     Scratch scratch_;
     Root root_ = scratch_.root();
     Engine engine{state(),

@@ -112,7 +112,7 @@ protected:
 
 TEST_F(DamagedAtWork, TheJournalIsQuarantined) {
     damage_ledger();
-    EXPECT_THAT(engine.owners(), IsError(Code::corrupt, ""));
+    EXPECT_THAT(engine.objects(), IsError(Code::corrupt, ""));
     EXPECT_THAT(engine.accept(link_plan("p2"), {}, kAgentCaller),
                 IsError(Code::corrupt, "kubexmctl journal"));
     EXPECT_EQ(engine.journal()->file, "journal.db.corrupt-1");
@@ -128,7 +128,7 @@ TEST_F(DamagedAtWork, TheJournalStaysOpenUnderAPlan) {
     ASSERT_THAT(record, IsOk());
     const auto look = [&] {
         damage_ledger();
-        EXPECT_THAT(engine.owners(), IsError(Code::corrupt, ""));
+        EXPECT_THAT(engine.objects(), IsError(Code::corrupt, ""));
         EXPECT_THAT(engine.journal(), IsError(Code::corrupt, "when the running plan has ended"));
     };
     EXPECT_FALSE(engine.carry_out(*record, {}, {[](const Report&) {}, look}));

@@ -42,6 +42,9 @@ std::map<std::string, FakeSystemd::Answer> default_answers() {
     answers["Hello"] = [](Peer& peer, sd_bus_message* call) { peer.reply(call, "s", ":1.9"); };
     answers["LoadUnit"] = [](Peer& peer, sd_bus_message* call) { peer.reply(call, "o", kUnit); };
     answers["GetAll"] = [](Peer& peer, sd_bus_message* call) { peer.reply(call, "a{sv}", 0); };
+    answers["Get"] = [](Peer& peer, sd_bus_message* call) {
+        peer.reply(call, "v", "s", "running");
+    };
     answers["GetUnitFileState"] = [](Peer& peer, sd_bus_message* call) {
         peer.reply(call, "s", "enabled");
     };

@@ -45,8 +45,14 @@ public:
     template <typename... Values>
     void emit(const char* sender, const char* interface, const char* member, const char* types,
               Values... values) {
+        emit_of(sender, "/org/freedesktop/systemd1", interface, member, types, values...);
+    }
+    /// Of another object.
+    template <typename... Values>
+    void emit_of(const char* sender, const char* object, const char* interface, const char* member,
+                 const char* types, Values... values) {
         sd_bus_message* made = nullptr;
-        sd_bus_message_new_signal(bus_, &made, "/org/freedesktop/systemd1", interface, member);
+        sd_bus_message_new_signal(bus_, &made, object, interface, member);
         sd_bus_message_set_sender(made, sender);
         sd_bus_message_append(made, types, values...);
         sd_bus_send(bus_, made, nullptr);

@@ -15,7 +15,8 @@ TEST_F(SystemdLinks, AreChangedPersistentlyWithoutForceAndReloaded) {
                 ElementsAre("EnableUnitFiles([a.service], 0, 0)", "Reload()",  //
                             "DisableUnitFiles([a.service], 0)", "Reload()",    //
                             "MaskUnitFiles([a.service], 0, 0)", "Reload()",    //
-                            "UnmaskUnitFiles([a.service], 0)", "Reload()"));
+                            "UnmaskUnitFiles([a.service], 1)", "UnmaskUnitFiles([a.service], 0)",
+                            "Reload()"));
 }
 
 TEST_F(SystemdLinks, CannotBeMadeToAUnitWithoutAnInstallSection) {

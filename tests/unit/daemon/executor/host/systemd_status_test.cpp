@@ -44,6 +44,22 @@ TEST_F(SystemdStatus, HasThePropertiesOfTheUnit) {
                 ElementsAre("LoadUnit(a.service)", "GetAll()", "GetUnitFileState(a.service)"));
 }
 
+TEST_F(SystemdStatus, SaysWhetherAJobRuns) {
+    for (const char* job : {"/", kJob}) {
+        fake.when("GetAll", [job](Peer& peer, sd_bus_message* call) {
+            peer.reply(call, "a{sv}", 1, "Job", "(uo)", 7U, job);
+        });
+        EXPECT_EQ(systemd.status("a.service", soon())->has_job, std::string_view(job) == kJob);
+    }
+}
+
+TEST_F(SystemdStatus, SaysWhetherTheHostShutsDown) {
+    EXPECT_FALSE(systemd.is_stopping(soon()).value());
+    fake.when("Get",
+              [](Peer& peer, sd_bus_message* call) { peer.reply(call, "v", "s", "stopping"); });
+    EXPECT_TRUE(systemd.is_stopping(soon()).value());
+}
+
 TEST_F(SystemdStatus, DoesNotTakeASignalForAnExitCode) {
     fake.when("GetAll", service("failed", "signal", CLD_KILLED, SIGTERM));
     EXPECT_EQ(systemd.status("a.service", soon())->exit_code, 0);

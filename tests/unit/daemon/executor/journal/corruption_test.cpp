@@ -27,13 +27,14 @@ void fill(Journal& journal) {
         plan.document = std::string(i % 3 == 0 ? 9000 : 300, static_cast<char>('a' + i));
         ASSERT_OK(journal.begin(plan, 4));
         for (std::uint32_t step = 0; step < 4; ++step) {
-            ASSERT_OK(journal.prepared(id, step, entry_for(fmt::format("object-{}-{}", i, step))));
-            ASSERT_OK(journal.finished(id, step, StepState::done, ""));
+            const std::string target = fmt::format("object-{}-{}", i, step);
+            ASSERT_OK(prepare(journal, id, step_for(target, step)));
+            ASSERT_OK(finish(journal, id, step, StepState::done));
         }
-        ASSERT_OK(journal.end(id, PlanState::failed, "first way"));
+        ASSERT_OK(journal.end(id, {PlanState::failed, "first way"}));
         ASSERT_OK(journal.audit(0, 1, "plan failed", id));
     }
-    for (const std::int64_t sequence : {3, 17, 40}) ASSERT_OK(journal.undone(sequence));
+    for (const std::int64_t sequence : {3, 17, 40}) ASSERT_OK(undo(journal, "plan-11", sequence));
     ASSERT_OK(journal.begin(plan_named("last"), 1));
 }
 

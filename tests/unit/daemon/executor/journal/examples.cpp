@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/executor/journal/names.hpp"
+#include "daemon/model/plan_states.hpp"
 #include "fault_vfs.hpp"
 #include "scratch.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 std::string line(const PlanRecord& plan) {
     std::string text =
         fmt::format("plan {} {} {} {} {} {} {} {}:", plan.id, plan.hash, plan.owner, plan.document,
-                    name_of(plan.state), plan.undoing, plan.failures, plan.last_error);
+                    name_of(plan.state), name_of(plan.purpose), plan.failures, plan.last_error);
     for (const StepRecord& step : plan.steps) {
         text += fmt::format(" {} {} {},", step.index, name_of(step.state), step.error);
     }
@@ -23,8 +23,20 @@ std::string line(const PlanRecord& plan) {
 }
 
 std::string line(const LedgerEntry& entry) {
-    return fmt::format("ledger {} {} {} {} {} {} {} {}\n", entry.sequence, entry.owner, entry.type,
-                       entry.target, entry.step, entry.applied, entry.pre_image, entry.plan_id);
+    std::string text =
+        fmt::format("ledger {} {} {} {} {} {} {}:", entry.sequence, entry.type, entry.target,
+                    entry.step, entry.applied, entry.written, entry.pre_image);
+    for (const LedgerOwner& owner : entry.owners) {
+        text +=
+            fmt::format(" {} {} {} {},", owner.sequence, owner.owner, owner.step, owner.plan_id);
+    }
+    return text + "\n";
+}
+
+std::string line(const OutcomeRecord& record) {
+    return fmt::format("outcome {} {} {} {} {} {} {} {} {}\n", record.sequence, record.owner,
+                       name_of(record.purpose), record.plan_id, record.wanted, record.uid,
+                       name_of(record.state), record.error, record.stays);
 }
 
 std::string line(const AuditRecord& record) {
@@ -40,26 +52,41 @@ std::string lines(const Result<Records>& records) {
     return text;
 }
 
-Action begin(const std::string& id) {
-    return {"begin " + id, [id](Journal& journal) { return journal.begin(plan_named(id), 2); }};
+Action begin(const std::string& id, const std::string& owner = "owner") {
+    return {"begin " + id, [=](Journal& journal) {
+                PlanRecord plan = plan_named(id);
+                plan.owner = owner;
+                return journal.begin(plan, 2);
+            }};
 }
 
 Action prepare(const std::string& id, std::uint32_t index, const std::string& target) {
     return {"prepare " + target,
-            [=](Journal& journal) { return journal.prepared(id, index, entry_for(target)); }};
+            [=](Journal& journal) { return prepare(journal, id, step_for(target, index)); }};
 }
 
 Action finish(const std::string& id, std::uint32_t index, StepState state) {
     return {"finish " + id,
-            [=](Journal& journal) { return journal.finished(id, index, state, "why"); }};
+            [=](Journal& journal) { return finish(journal, id, index, state, "why"); }};
+}
+
+Action forget(const std::string& id, std::uint32_t index) {
+    return {"forget " + id, [=](Journal& journal) {
+                return journal.record(id, {.forgotten = {{index, std::nullopt}}});
+            }};
+}
+
+Action reapply(std::int64_t sequence) {
+    return {"reapply",
+            [=](Journal& journal) { return journal.reapplying(sequence, "again", "digest"); }};
 }
 
 Action end(const std::string& id, PlanState state, const std::string& error) {
-    return {"end " + id, [=](Journal& journal) { return journal.end(id, state, error); }};
+    return {"end " + id, [=](Journal& journal) { return journal.end(id, {state, error}); }};
 }
 
-Action undo(std::int64_t sequence) {
-    return {"undo", [=](Journal& journal) { return journal.undone(sequence); }};
+Action undo(const std::string& id, std::int64_t sequence) {
+    return {"undo", [=](Journal& journal) { return undo(journal, id, sequence); }};
 }
 
 Action audit(const std::string& detail) {
@@ -69,8 +96,8 @@ Action audit(const std::string& detail) {
 }  // namespace
 
 std::string content_of(Journal& journal) {
-    std::string text =
-        lines(journal.history(100)) + lines(journal.ledger("")) + lines(journal.audit_trail(100));
+    std::string text = lines(journal.history(100)) + lines(journal.outcomes()) +
+                       lines(journal.ledger("")) + lines(journal.audit_trail(100));
     for (const char* error : {"first way", "second way"}) {
         const auto failures = journal.failures("hash", error);
         text += failures ? fmt::format("{}: {}\n", error, failures->count) : failures.error().what;
@@ -89,11 +116,15 @@ const std::vector<Action>& actions() {
         finish("a", 1, StepState::failed),
         end("a", PlanState::failed, "first way"),
         audit("one"),
-        begin("b"),
+        begin("b", "other"),
         prepare("b", 0, "net.ipv4.ip_forward"),
         finish("b", 0, StepState::done),
+        prepare("b", 1, "kernel.panic"),
+        forget("b", 1),
+        reapply(1),
+        undo("b", 1),
         end("b", PlanState::failed, "first way"),
-        undo(2),
+        undo("a", 2),
         audit("two"),
         begin("c"),
         finish("c", 0, StepState::skipped),

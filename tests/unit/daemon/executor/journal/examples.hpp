@@ -24,12 +24,26 @@ inline PlanRecord plan_named(const std::string& id, const std::string& hash = "h
     return {.id = id, .hash = hash, .owner = "owner", .document = R"({"id":")" + id + R"("})"};
 }
 
-inline LedgerEntry entry_for(const std::string& target, const std::string& owner = "owner") {
-    return {.owner = owner,
+inline PreparedStep step_for(const std::string& target, std::uint32_t index = 0) {
+    return {.index = index,
             .type = "sysctl",
             .target = target,
             .step = "step of " + target,
+            .written = "content of " + target,
             .pre_image = "before " + target};
+}
+
+inline Result<> prepare(Journal& journal, const std::string& plan, const PreparedStep& step) {
+    return journal.record(plan, {.prepared = {step}});
+}
+
+inline Result<> finish(Journal& journal, const std::string& plan, std::uint32_t index,
+                       StepState state, const std::string& error = "") {
+    return journal.record(plan, {.ended = {{index, state, error}}});
+}
+
+inline Result<> undo(Journal& journal, const std::string& plan, std::int64_t sequence) {
+    return journal.undone(plan, {{sequence}});
 }
 
 /// All records of a journal as text, without times, which differ from run to run.

@@ -22,10 +22,10 @@ void run_plan(Journal& journal, int number) {
     PlanRecord plan = plan_named(id, fmt::format("hash-{}", number));
     plan.document = std::string(static_cast<std::size_t>(1000 + number % 7 * 1000), 'd');
     ASSERT_OK(journal.begin(plan, 2));
-    ASSERT_OK(journal.prepared(id, 0, entry_for(fmt::format("object-{}", number))));
-    ASSERT_OK(journal.finished(id, 0, StepState::done, ""));
-    ASSERT_OK(journal.end(id, PlanState::failed, "why"));
-    ASSERT_OK(journal.undone((*journal.ledger(""))[0].sequence));
+    ASSERT_OK(prepare(journal, id, step_for(fmt::format("object-{}", number))));
+    ASSERT_OK(finish(journal, id, 0, StepState::done));
+    ASSERT_OK(journal.end(id, {PlanState::failed, "why"}));
+    ASSERT_OK(undo(journal, id, (*journal.ledger(""))[0].sequence));
     ASSERT_OK(journal.audit(0, 1, "plan failed", id));
 }
 
@@ -55,15 +55,35 @@ TEST(Growth, IsBoundedOverThousandsOfPlans) {
     EXPECT_EQ(journal->failures("hash-2949", "why")->count, 0U);
 }
 
+TEST(Growth, OutcomesOfOwnersWithObjectsAreNeverDropped) {
+    const FaultVfs fast;
+    const Scratch scratch;
+    auto journal = Journal::open(scratch.path(), {.finished_plans = 2, .outcomes = 5});
+    ASSERT_TRUE(journal) << journal.error().what;
+    ASSERT_OK(journal->begin(plan_named("join-1"), 1));
+    ASSERT_OK(prepare(*journal, "join-1", step_for("object")));
+    ASSERT_OK(journal->end("join-1", {PlanState::done, ""}));
+    for (int number = 0; number < 20; ++number) {
+        PlanRecord plan = plan_named(fmt::format("p{}", number));
+        plan.owner = fmt::format("root-{}", number);
+        ASSERT_OK(journal->begin(plan, 0));
+        ASSERT_OK(journal->end(plan.id, {PlanState::done, ""}));
+    }
+    const auto outcomes = *journal->outcomes();
+    EXPECT_THAT(outcomes, SizeIs(6));
+    EXPECT_EQ(outcomes.front().owner, "root-19");
+    EXPECT_EQ(outcomes.back().plan_id, "join-1");
+}
+
 TEST(Growth, DeletedContentIsErasedFromTheFile) {
     const Scratch scratch;
     {
         auto journal = Journal::open(scratch.path(), {});
         ASSERT_TRUE(journal);
         ASSERT_OK(journal->begin(plan_named("p1"), 1));
-        ASSERT_OK(journal->prepared("p1", 0, entry_for("a-very-special-object")));
+        ASSERT_OK(prepare(*journal, "p1", step_for("a-very-special-object")));
         ASSERT_THAT(bytes_of(scratch.file("journal.db")), testing::HasSubstr("a-very-special"));
-        ASSERT_OK(journal->undone(1));
+        ASSERT_OK(undo(*journal, "p1", 1));
     }
     EXPECT_THAT(bytes_of(scratch.file("journal.db")),
                 testing::Not(testing::HasSubstr("a-very-special")));

@@ -37,7 +37,7 @@ protected:
     void run(const std::string& id, const std::string& hash, PlanState state,
              const std::string& error) {
         ASSERT_OK(journal().begin(plan_named(id, hash), 1));
-        ASSERT_OK(journal().end(id, state, error));
+        ASSERT_OK(journal().end(id, {state, error}));
     }
 
     Scratch scratch_;
@@ -83,17 +83,44 @@ TEST_F(JournalTest, OnlyOnePlanRuns) {
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Code::conflict);
     EXPECT_THAT(second.error().what, HasSubstr("p1 is still running"));
-    ASSERT_OK(journal().end("p1", PlanState::cancelled, ""));
+    ASSERT_OK(journal().end("p1", {PlanState::cancelled, ""}));
     ASSERT_OK(journal().begin(plan_named("p2"), 1));
+}
+
+PlanRecord plan_for(const std::string& id, const std::string& owner, PlanPurpose purpose) {
+    PlanRecord plan = plan_named(id);
+    plan.owner = owner;
+    plan.purpose = purpose;
+    plan.wanted = "wanted by " + id;
+    plan.uid = 990;
+    return plan;
+}
+
+TEST_F(JournalTest, TheNewestPlanOfAnOwnerAndAPurposeStaysKnown) {
+    ASSERT_OK(journal().begin(plan_for("join-1", "machine-1", PlanPurpose::join), 0));
+    ASSERT_OK(journal().end("join-1", {PlanState::done, ""}));
+    ASSERT_OK(journal().begin(plan_for("renew-1", "machine-1", PlanPurpose::renew), 0));
+    ASSERT_OK(journal().end("renew-1", {PlanState::failed, "no"}));
+    ASSERT_OK(journal().begin(plan_for("renew-2", "machine-1", PlanPurpose::renew), 0));
+    reopen();
+    const auto outcomes = journal().outcomes();
+    ASSERT_TRUE(outcomes) << outcomes.error().what;
+    EXPECT_THAT(*outcomes, ElementsAre(AllOf(Field(&OutcomeRecord::plan_id, "renew-2"),
+                                             Field(&OutcomeRecord::state, PlanState::running)),
+                                       AllOf(Field(&OutcomeRecord::plan_id, "join-1"),
+                                             Field(&OutcomeRecord::state, PlanState::done),
+                                             Field(&OutcomeRecord::wanted, "wanted by join-1"),
+                                             Field(&OutcomeRecord::uid, 990U))));
 }
 
 TEST_F(JournalTest, UnknownRecordsAreNotFound) {
     ASSERT_OK(journal().begin(plan_named("p1"), 1));
     EXPECT_EQ(journal().plan("p2").error().code, Code::not_found);
-    EXPECT_EQ(journal().end("p2", PlanState::done, "").error().code, Code::not_found);
-    EXPECT_EQ(journal().finished("p1", 1, StepState::done, "").error().code, Code::not_found);
-    EXPECT_EQ(journal().prepared("p2", 0, entry_for("x")).error().code, Code::not_found);
-    EXPECT_EQ(journal().undone(1).error().code, Code::not_found);
+    EXPECT_EQ(journal().end("p2", {PlanState::done, ""}).error().code, Code::not_found);
+    EXPECT_EQ(finish(journal(), "p1", 1, StepState::done).error().code, Code::not_found);
+    EXPECT_EQ(prepare(journal(), "p2", step_for("x")).error().code, Code::not_found);
+    EXPECT_EQ(undo(journal(), "p1", 1).error().code, Code::not_found);
+    EXPECT_EQ(journal().reapplying(1, "", "").error().code, Code::not_found);
     EXPECT_THAT(*journal().ledger(""), IsEmpty());
 }
 
@@ -105,9 +132,9 @@ TEST_F(JournalTest, HistoryIsNewestFirstAndLimited) {
 
 TEST_F(JournalTest, APlanRecordsHowItEnded) {
     ASSERT_OK(journal().begin(plan_named("p1"), 2));
-    ASSERT_OK(journal().finished("p1", 0, StepState::skipped, ""));
-    ASSERT_OK(journal().finished("p1", 1, StepState::failed, "no such unit"));
-    ASSERT_OK(journal().end("p1", PlanState::failed, "step 1: no such unit"));
+    ASSERT_OK(finish(journal(), "p1", 0, StepState::skipped));
+    ASSERT_OK(finish(journal(), "p1", 1, StepState::failed, "no such unit"));
+    ASSERT_OK(journal().end("p1", {PlanState::failed, "step 1: no such unit"}));
     reopen();
     const auto plan = journal().plan("p1");
     ASSERT_TRUE(plan);
@@ -150,7 +177,7 @@ TEST_F(JournalTest, SuccessResetsTheCountAndCancellingDoesNot) {
 TEST_F(JournalTest, AFailureThatDoesNotCountChangesNothing) {
     run("p1", "h", PlanState::failed, "disk");
     ASSERT_OK(journal().begin(plan_named("p2", "h"), 1));
-    ASSERT_OK(journal().end("p2", PlanState::failed, "full", false));
+    ASSERT_OK(journal().end("p2", {PlanState::failed, "full", "", false}));
     EXPECT_EQ(journal().plan("p2")->state, PlanState::failed);
     EXPECT_EQ(journal().plan("p2")->failures, 0U);
     EXPECT_EQ(journal().failures("h", "disk")->count, 1U);
@@ -159,9 +186,9 @@ TEST_F(JournalTest, AFailureThatDoesNotCountChangesNothing) {
 
 TEST_F(JournalTest, AFailedUndoIsNotCounted) {
     PlanRecord undo = plan_named("p1", "h");
-    undo.undoing = true;
+    undo.purpose = PlanPurpose::release;
     ASSERT_OK(journal().begin(undo, 0));
-    ASSERT_OK(journal().end("p1", PlanState::failed, "disk"));
+    ASSERT_OK(journal().end("p1", {PlanState::failed, "disk"}));
     EXPECT_EQ(journal().failures("h", "disk")->count, 0U);
 }
 
@@ -181,70 +208,141 @@ TEST_F(JournalTest, ATextIsNeverCutWithinACharacter) {
 
 // --- ledger
 
-TEST_F(JournalTest, TheFirstPreImageStays) {
-    ASSERT_OK(journal().begin(plan_named("p1"), 1));
-    ASSERT_OK(journal().prepared("p1", 0, entry_for("vm.swappiness")));
-    ASSERT_OK(journal().end("p1", PlanState::done, ""));
-    ASSERT_OK(journal().begin(plan_named("p2"), 1));
-    LedgerEntry again = entry_for("vm.swappiness");
-    again.step = "another step";
-    again.pre_image = "the value of p1";
-    ASSERT_OK(journal().prepared("p2", 0, again));
+/// The owners of an object and their steps.
+std::vector<std::pair<std::string, std::string>> owners_of(const LedgerEntry& entry) {
+    std::vector<std::pair<std::string, std::string>> found;
+    found.reserve(entry.owners.size());
+    for (const LedgerOwner& owner : entry.owners) found.emplace_back(owner.owner, owner.step);
+    return found;
+}
+
+class LedgerTest : public JournalTest {
+protected:
+    /// A plan that leaves one object in this state.
+    void apply(const std::string& id, const std::string& owner, const PreparedStep& step) {
+        ASSERT_OK(journal().begin(plan_for(id, owner, PlanPurpose::prepare), 1));
+        ASSERT_OK(prepare(journal(), id, step));
+        ASSERT_OK(finish(journal(), id, 0, StepState::done));
+        ASSERT_OK(journal().end(id, {PlanState::done, ""}));
+    }
+    PreparedStep another(const std::string& target, const std::string& step) {
+        PreparedStep made = step_for(target);
+        made.step = step;
+        made.pre_image = "as another plan left it";
+        return made;
+    }
+};
+
+TEST_F(LedgerTest, AnObjectHasSeveralOwnersAndItsFirstPreImage) {
+    apply("p1", "host", step_for("vm.swappiness"));
+    apply("p2", "cluster", another("vm.swappiness", "another step"));
     reopen();
     const LedgerEntry found = entry("vm.swappiness");
     EXPECT_EQ(found.pre_image, "before vm.swappiness");
-    EXPECT_EQ(found.step, "another step");
-    EXPECT_EQ(found.plan_id, "p2");
+    EXPECT_EQ(found.applied, "another step");
+    EXPECT_THAT(owners_of(found), ElementsAre(std::pair("host", "step of vm.swappiness"),
+                                              std::pair("cluster", "another step")));
+    EXPECT_THAT(*journal().ledger("host"), SizeIs(1));
+    EXPECT_THAT(*journal().ledger("cluster"), SizeIs(1));
     EXPECT_THAT(*journal().ledger(""), SizeIs(1));
 }
 
-TEST_F(JournalTest, AStepIsAppliedOnceItIsDone) {
+TEST_F(LedgerTest, AnEntryGoesWithItsLastOwner) {
+    apply("p1", "host", step_for("a"));
+    apply("p2", "cluster", step_for("a"));
+    ASSERT_OK(undo(journal(), "p1", entry("a").sequence));
+    EXPECT_THAT(owners_of(entry("a")), ElementsAre(std::pair("cluster", "step of a")));
+    EXPECT_EQ(undo(journal(), "p1", entry("a").sequence).error().code, Code::not_found);
+    ASSERT_OK(undo(journal(), "p2", entry("a").sequence));
+    reopen();
+    EXPECT_THAT(*journal().ledger(""), IsEmpty());
+}
+
+TEST_F(LedgerTest, AnOwnerWhoAppliesAgainIsTheNewest) {
+    apply("p1", "host", step_for("a"));
+    apply("p2", "cluster", step_for("a"));
+    apply("p3", "host", another("a", "third"));
+    EXPECT_THAT(owners_of(entry("a")),
+                ElementsAre(std::pair("cluster", "step of a"), std::pair("host", "third")));
+}
+
+TEST_F(LedgerTest, AStepThatHoldsIsOwnedAndApplied) {
+    ASSERT_OK(journal().begin(plan_named("p1"), 1));
+    PreparedStep step = step_for("a");
+    step.holds = true;
+    ASSERT_OK(prepare(journal(), "p1", step));
+    EXPECT_EQ(entry("a").applied, "step of a");
+    EXPECT_EQ(journal().plan("p1")->steps.at(0).state, StepState::skipped);
+}
+
+TEST_F(LedgerTest, AForgottenStepLeavesWhatWasBefore) {
+    apply("p1", "host", step_for("a"));
+    const LedgerEntry before = entry("a");
+    ASSERT_OK(journal().begin(plan_for("p2", "cluster", PlanPurpose::join), 2));
+    ASSERT_OK(journal().record("p2", {.prepared = {another("a", "x"), step_for("b", 1)}}));
+    ASSERT_OK(journal().record("p2", {.forgotten = {{0, before}, {1, std::nullopt}}}));
+    reopen();
+    EXPECT_EQ(entry("a").step, "step of a");
+    EXPECT_THAT(owners_of(entry("a")), ElementsAre(std::pair("host", "step of a")));
+    EXPECT_THAT(*journal().ledger(""), SizeIs(1));
+    EXPECT_EQ(journal().plan("p2")->steps.at(1).state, StepState::pending);
+}
+
+TEST_F(LedgerTest, AReappliedStepIsAppliedWhenTheOwnerHasGone) {
+    apply("p1", "host", step_for("a"));
+    apply("p2", "cluster", another("a", "x"));
+    const auto sequence = entry("a").sequence;
+    ASSERT_OK(journal().reapplying(sequence, "step of a", "digest"));
+    EXPECT_EQ(entry("a").step, "step of a");
+    EXPECT_EQ(entry("a").applied, "x");
+    ASSERT_OK(journal().undone("p2", {{.sequence = sequence, .reapplied = true}}, "[]"));
+    EXPECT_EQ(entry("a").applied, "step of a");
+    EXPECT_EQ(entry("a").written, "digest");
+    EXPECT_EQ(journal().plan("p2")->stays, "[]");
+}
+
+TEST_F(LedgerTest, AStepIsAppliedOnceItIsDone) {
     ASSERT_OK(journal().begin(plan_named("p1"), 2));
-    LedgerEntry first = entry_for("a");
-    first.applied = "ignored";
-    ASSERT_OK(journal().prepared("p1", 0, first));
+    ASSERT_OK(prepare(journal(), "p1", step_for("a")));
     EXPECT_EQ(entry("a").step, "step of a");
     EXPECT_EQ(entry("a").applied, "");
-    ASSERT_OK(journal().finished("p1", 0, StepState::done, ""));
+    ASSERT_OK(finish(journal(), "p1", 0, StepState::done));
     EXPECT_EQ(entry("a").applied, "step of a");
-    LedgerEntry second = entry_for("a");
+    PreparedStep second = step_for("a", 1);
     second.step = "second";
-    ASSERT_OK(journal().prepared("p1", 1, second));
-    ASSERT_OK(journal().finished("p1", 1, StepState::failed, "why"));
+    ASSERT_OK(prepare(journal(), "p1", second));
+    ASSERT_OK(finish(journal(), "p1", 1, StepState::failed, "why"));
     EXPECT_EQ(entry("a").step, "second");
     EXPECT_EQ(entry("a").applied, "step of a");
 }
 
-TEST_F(JournalTest, TheLedgerOfAnOwnerIsNewestFirst) {
-    ASSERT_OK(journal().begin(plan_named("p1"), 3));
-    ASSERT_OK(journal().prepared("p1", 0, entry_for("a", "host")));
-    ASSERT_OK(journal().prepared("p1", 1, entry_for("b", "cluster")));
-    ASSERT_OK(journal().prepared("p1", 2, entry_for("c", "host")));
+TEST_F(LedgerTest, TheLedgerOfAnOwnerIsNewestFirst) {
+    apply("p1", "host", step_for("a"));
+    apply("p2", "cluster", step_for("b"));
+    apply("p3", "host", step_for("c"));
     EXPECT_THAT(*journal().ledger("host"),
                 ElementsAre(Field(&LedgerEntry::target, "c"), Field(&LedgerEntry::target, "a")));
     EXPECT_THAT(*journal().ledger(""), SizeIs(3));
-    ASSERT_OK(journal().undone((*journal().ledger("host"))[0].sequence));
+    ASSERT_OK(undo(journal(), "p3", entry("c").sequence));
     reopen();
     EXPECT_THAT(*journal().ledger("host"), ElementsAre(Field(&LedgerEntry::target, "a")));
 }
 
-TEST_F(JournalTest, AnUndoneObjectGetsANewPreImage) {
-    ASSERT_OK(journal().begin(plan_named("p1"), 2));
-    ASSERT_OK(journal().prepared("p1", 0, entry_for("a")));
-    ASSERT_OK(journal().finished("p1", 0, StepState::done, ""));
-    ASSERT_OK(journal().undone((*journal().ledger(""))[0].sequence));
-    LedgerEntry later = entry_for("a");
+TEST_F(LedgerTest, AnUndoneObjectGetsANewPreImage) {
+    apply("p1", "host", step_for("a"));
+    ASSERT_OK(undo(journal(), "p1", entry("a").sequence));
+    PreparedStep later = step_for("a");
     later.pre_image = "later";
-    ASSERT_OK(journal().prepared("p1", 1, later));
+    ASSERT_OK(journal().begin(plan_named("p2"), 1));
+    ASSERT_OK(prepare(journal(), "p2", later));
     EXPECT_EQ(entry("a").pre_image, "later");
     EXPECT_EQ(entry("a").applied, "");
 }
 
-TEST_F(JournalTest, AnyBytesAreStored) {
-    LedgerEntry odd = entry_for(std::string("\0'\"\xff\n%", 6), "日本");
+TEST_F(LedgerTest, AnyBytesAreStored) {
+    PreparedStep odd = step_for(std::string("\0'\"\xff\n%", 6));
     odd.pre_image = std::string(100000, '\x01');
-    ASSERT_OK(journal().begin(plan_named("p1"), 1));
-    ASSERT_OK(journal().prepared("p1", 0, odd));
+    apply("p1", "日本", odd);
     reopen();
     const auto entries = journal().ledger("日本");
     ASSERT_THAT(*entries, SizeIs(1));

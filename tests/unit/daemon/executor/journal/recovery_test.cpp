@@ -31,12 +31,12 @@ void fill(const Scratch& scratch) {
     auto journal = Journal::open(scratch.path(), {.finished_plans = 1});
     ASSERT_TRUE(journal) << journal.error().what;
     ASSERT_OK(journal->begin(plan_named("dropped"), 1));
-    ASSERT_OK(journal->end("dropped", PlanState::done, ""));
+    ASSERT_OK(journal->end("dropped", {PlanState::done, ""}));
     ASSERT_OK(journal->begin(plan_named("finished"), 1));
-    ASSERT_OK(journal->end("finished", PlanState::done, ""));
+    ASSERT_OK(journal->end("finished", {PlanState::done, ""}));
     ASSERT_OK(journal->begin(plan_named("running"), kEntries));
     for (std::uint32_t i = 0; i < kEntries; ++i) {
-        ASSERT_OK(journal->prepared("running", i, entry_for(fmt::format("object-{}", i))));
+        ASSERT_OK(prepare(*journal, "running", step_for(fmt::format("object-{}", i), i)));
     }
 }
 
@@ -124,6 +124,20 @@ TEST_F(RecoveryTest, ReadsEverythingButTheDamagedRecord) {
     EXPECT_FALSE(scratch_.has("journal.db.recover"));
 }
 
+/// Nobody could undo an object without an owner.
+TEST_F(RecoveryTest, AnObjectWhoseOwnersAreLostGetsAnOwner) {
+    damage("ownerstep of object-77running");
+    ASSERT_TRUE(quarantine(scratch_.path()));
+    const auto found = restore(scratch_.path(), 0, 1);
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_THAT(found->damage, testing::Contains(HasSubstr("kubexmctl undo recovered")));
+    auto journal = Journal::open(scratch_.path(), {});
+    ASSERT_TRUE(journal) << journal.error().what;
+    EXPECT_THAT(*journal->ledger("recovered"),
+                ElementsAre(Field(&LedgerEntry::target, "object-77")));
+    EXPECT_THAT(*journal->ledger("owner"), SizeIs(kEntries - 1));
+}
+
 TEST_F(RecoveryTest, ReportsNoDamageInAnIntactFile) {
     ASSERT_TRUE(quarantine(scratch_.path()));
     const auto found = recover(scratch_.path(), "");
@@ -184,10 +198,10 @@ TEST_F(RecoveryTest, APageWithOlderContentDoesNotDuplicateAnObject) {
     {
         auto journal = Journal::open(scratch_.path(), {});
         ASSERT_TRUE(journal);
-        ASSERT_OK(journal->undone(31));
-        LedgerEntry again = entry_for("object-30");
+        ASSERT_OK(undo(*journal, "running", 31));
+        PreparedStep again = step_for("object-30", 30);
         again.pre_image = "later";
-        ASSERT_OK(journal->prepared("running", 30, again));
+        ASSERT_OK(prepare(*journal, "running", again));
     }
     std::string bytes = bytes_of(scratch_.file("journal.db"));
     const std::size_t page = page_of(old, "before object-30");
@@ -202,7 +216,7 @@ TEST_F(RecoveryTest, APageWithOlderContentDoesNotDuplicateAnObject) {
 
 TEST_F(RecoveryTest, ReadsRecordsThatAreOnlyInTheLog) {
     commit_to_log_only(scratch_, vfs_, [](Journal& journal) {
-        return journal.end("running", PlanState::done, "");
+        return journal.end("running", {PlanState::done, ""});
     });
     ASSERT_GT(std::filesystem::file_size(scratch_.file("journal.db-wal")), kPage);
     ASSERT_TRUE(quarantine(scratch_.path()));
@@ -300,7 +314,7 @@ TEST_F(RecoveryTest, ARestoreOnAFullDiskCanBeRetried) {
 
 TEST_F(RecoveryTest, ALogStaysWithItsJournal) {
     commit_to_log_only(scratch_, vfs_, [](Journal& journal) {
-        return journal.end("running", PlanState::done, "");
+        return journal.end("running", {PlanState::done, ""});
     });
     const Scratch before;
     before.become(scratch_);

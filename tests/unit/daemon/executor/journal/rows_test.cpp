@@ -17,13 +17,13 @@ TEST(Seal, NeverChanges) {
 TEST(Seal, DiffersWhenValuesMoveBetweenColumns) {
     LedgerEntry one;
     LedgerEntry other;
-    one.owner = "ab";
-    one.type = "c";
-    other.owner = "a";
-    other.type = "bc";
+    one.type = "ab";
+    one.target = "c";
+    other.type = "a";
+    other.target = "bc";
     EXPECT_NE(seal_of(one), seal_of(other));
     other = one;
-    other.type = "c1:d";  // looks like a length and a value
+    other.target = "c1:d";  // looks like a length and a value
     EXPECT_NE(seal_of(one), seal_of(other));
 }
 

@@ -6,14 +6,12 @@
 
 #include <array>
 
-#include "tests/unit/daemon/loop/running_loop.hpp"
+#include "service_host.hpp"
 
 namespace kubexm::executor {
 namespace {
 
 using testing::HasSubstr;
-
-wire::Channel::Deadline soon() { return std::chrono::steady_clock::now() + kDeadline; }
 
 /// The two ends of a connection.
 struct Ends {
@@ -27,24 +25,54 @@ struct Ends {
     Fd theirs;
 };
 
-TEST(Session, RefusesAnOversizedReplyAndContinues) {
-    Loop loop = make_loop();
-    Ends ends;
-    Session session(loop, wire::Channel(std::move(ends.ours)), {}, 1);
-    const auto ignore_request = [](Session&, const wire::Request&, const std::vector<Fd>&) {};
-    ASSERT_TRUE(session.start(ignore_request,
-                              [](Session&, const Error& why) { ADD_FAILURE() << why.what; }));
-    session.send(wire::JournalState{
-        .file = "", .damage = std::vector<std::string>(100, std::string(4000, 'x'))});
-    session.send(wire::End{});
-    wire::Channel client(std::move(ends.theirs));
-    const auto first = wire::unpack_reply(must(client.receive(soon())).text);
-    ASSERT_TRUE(first);
-    const auto& refused = std::get<wire::Refused>(*first);
+/// A session with a client that sends through its end of the connection.
+class SessionTest : public testing::Test {
+protected:
+    SessionTest() {
+        const auto on_request = [this](Session&, std::uint32_t id, const wire::Request&,
+                                       const std::vector<Fd>&) {
+            asked_.push_back(id);
+            loop_.stop(0);
+        };
+        const auto on_close = [this](Session&, const Error& why) {
+            closed_.push_back(why.what);
+            loop_.stop(0);
+        };
+        EXPECT_TRUE(session_.start(on_request, on_close));
+    }
+
+    /// Until the session has read it.
+    void ask(std::string_view frame) {
+        EXPECT_TRUE(client_.send(frame, {}, soon()));
+        EXPECT_EQ(run(loop_), 0);
+    }
+    wire::NumberedReply received() {
+        return must(wire::unpack_reply(must(client_.receive(soon())).text));
+    }
+
+    Ends ends_;
+    Loop loop_ = make_loop();
+    wire::Channel client_{std::move(ends_.theirs)};
+    std::vector<std::uint32_t> asked_;
+    std::vector<std::string> closed_;
+    Session session_{loop_, wire::Channel(std::move(ends_.ours)), {}, 1};
+};
+
+TEST_F(SessionTest, RefusesAnOversizedReplyAndEndsThatRequestOnly) {
+    ask(pack(5, wire::Observe{}));
+    EXPECT_TRUE(session_.find(5) != nullptr);
+    session_.send(5,
+                  wire::JournalState{
+                      .file = "", .damage = std::vector<std::string>(100, std::string(4000, 'x'))},
+                  kMore);
+    const auto reply = received();
+    const auto& refused = std::get<wire::Refused>(reply.reply);
+    EXPECT_EQ(reply.id, 5U);
+    EXPECT_EQ(reply.part, kLast);
     EXPECT_EQ(refused.code, "exhausted");
     EXPECT_THAT(refused.what, HasSubstr("at most 196608 bytes"));
-    const auto second = wire::unpack_reply(must(client.receive(soon())).text);
-    EXPECT_TRUE(second && std::holds_alternative<wire::End>(*second));
+    EXPECT_TRUE(session_.find(5) == nullptr);
+    EXPECT_THAT(closed_, testing::IsEmpty());
 }
 
 }  // namespace

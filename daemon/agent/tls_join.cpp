@@ -1,0 +1,173 @@
+#include "daemon/agent/tls_join.hpp"
+
+#include "daemon/agent/credentials.hpp"
+#include "daemon/agent/orders.hpp"
+#include "daemon/base/digest.hpp"
+#include "daemon/base/io.hpp"
+#include "daemon/base/try.hpp"
+#include "daemon/model/node_labels.hpp"
+#include "daemon/pki/certificate.hpp"
+#include "daemon/plan/join.hpp"
+
+namespace kubexm::agent {
+
+namespace {
+
+/// The credentials of a joined node with the cluster's present server and CA, without a token.
+Result<std::optional<kube::ClusterCredentials>> known_cluster(AgentContext& context,
+                                                              const std::string& owner) {
+    auto stored =
+        TRY(load_credentials(context.store, NodeCredential::file_of(owner), context.state.now()));
+    if (!stored) return stored;
+    if (const auto& settings = context.state.read().settings) {
+        stored->server = settings->server;
+        stored->server_name = settings->server_name;
+        stored->ca = settings->ca;
+    }
+    return stored;
+}
+
+/// The node's certificate belongs to the node, whoever owns it.
+Result<> copy_credentials(const CredentialStore& store, const std::string& from,
+                          const std::string& to) {
+    const auto present = TRY(store.read(NodeCredential::file_of(to)));
+    if (present) return {};
+    const auto content = TRY(store.read(NodeCredential::file_of(from)));
+    if (!content) return {};
+    return store.write(NodeCredential::file_of(to), *content);
+}
+
+}  // namespace
+
+std::unique_ptr<Activity<void>> TlsBootstrap::join(AgentContext& context, ManagementApi management,
+                                                   JoinRequest request,
+                                                   Activity<void>::Done done) const {
+    return std::make_unique<TlsJoin>(context, std::move(management), std::move(request),
+                                     std::move(done));
+}
+
+Result<std::optional<kube::ClusterCredentials>> TlsBootstrap::node_credentials(
+    const AgentContext& context, const std::string& owner) const {
+    return load_credentials(context.store, NodeCredential::file_of(owner), context.state.now());
+}
+
+TlsJoin::TlsJoin(AgentContext& context, ManagementApi management, JoinRequest request, Done done)
+    : Activity(context, std::move(done)),
+      management_(std::move(management)),
+      request_(std::move(request)) {}
+
+void TlsJoin::start() {
+    if (!request_.from.empty()) {
+        auto copied = copy_credentials(context().store, request_.from, request_.owner);
+        if (!copied) return finish(std::unexpected(copied.error()));
+    }
+    const auto& observed = context().state.read().executor.observed;
+    if (observed && observed->is_joined(request_.owner)) {
+        auto known = known_cluster(context(), request_.owner)
+                         .value_or(std::optional<kube::ClusterCredentials>());
+        if (known) return get_credential(*std::move(known));
+    }
+    read_secret();
+}
+
+void TlsJoin::read_secret() {
+    if (!request_.host.bootstrap_secret || management_.api == nullptr) {
+        return finish(fail(Code::not_found,
+                           "ByoHost names no bootstrap secret: expected one, to request the "
+                           "node's certificate"));
+    }
+    secret_ =
+        std::make_unique<SecretReader>(context(), management_, *request_.host.bootstrap_secret,
+                                       [this](Result<kube::BootstrapMaterial> material) {
+                                           if (!material) {
+                                               return finish(std::unexpected(material.error()));
+                                           }
+                                           get_credential(std::move(material->credentials));
+                                       });
+    secret_->start();
+}
+
+void TlsJoin::get_credential(kube::ClusterCredentials bootstrap) {
+    credential_ = std::make_unique<NodeCredential>(
+        context(), request_.owner, std::move(bootstrap),
+        [this](const Result<kube::ClusterCredentials>& credentials) {
+            on_credential(credentials);
+        });
+    credential_->start();
+}
+
+void TlsJoin::on_credential(const Result<kube::ClusterCredentials>& credentials) {
+    auto submitted = credentials ? submit_plan(*credentials) : std::unexpected(credentials.error());
+    if (!submitted) finish(submitted);
+}
+
+Result<> TlsJoin::submit_plan(const kube::ClusterCredentials& credentials) {
+    auto wanted = wanted_join(context().state.read());
+    if (!wanted) {
+        return fail(Code::unavailable, "the orders changed while the certificate was requested");
+    }
+    model::NodeJoin join = TRY(*std::move(wanted));
+    TRY(remember_join(join));
+    const auto certificate = TRY(pki::read_certificate(credentials.certificate));
+    const Secret pair = pair_of(credentials);
+    join.certificate_digest = sha256(pair.reveal());
+    join.certificate_serial = certificate.serial;
+    join.ca_digest = sha256(credentials.ca);
+    std::vector<Fd> contents;
+    for (const std::string_view bytes : {std::string_view(credentials.ca), pair.reveal()}) {
+        Fd file = TRY(memory_file(bytes));
+        contents.push_back(std::move(file));
+    }
+    run_ =
+        std::make_unique<PlanRun>(context(),
+                                  PlanRun::Apply{plan::make_join(join, new_plan_id("join")),
+                                                 {join.ca_digest, join.certificate_digest},
+                                                 std::move(contents)},
+                                  [this](const Result<wire::PlanSummary>& end) { on_joined(end); });
+    run_->start();
+    return {};
+}
+
+Result<> TlsJoin::remember_join(const model::NodeJoin& wanted) {
+    return remember(context(), [&](Memory& memory) {
+        JoinedMachine joined{.owner = request_.owner,
+                             .at = context().state.now().time_since_epoch().count(),
+                             .machine = request_.host.machine.value_or(model::Reference{}),
+                             .cluster = request_.host.cluster,
+                             .version = request_.host.version,
+                             .join_mode = std::string(TlsBootstrap::kMode),
+                             .management = context().state.read().management.server,
+                             .host_uid = request_.host.uid,
+                             .resource_version = request_.host.resource_version,
+                             .wanted = wanted,
+                             .labels = model::labels_for_kubelet(wanted.labels)};
+        // Also in an adoption that was killed before its plan: the memory has the new owner then.
+        const auto& before = memory.joined;
+        const auto& observed = context().state.read().executor.observed;
+        const bool stays = before && observed && !observed->joined_machine().empty() &&
+                           (before->owner == request_.owner || before->owner == request_.from);
+        if (stays) {
+            joined.version = before->version;
+            joined.labels = before->labels;
+            joined.became_ready = before->became_ready;
+        }
+        memory.joined = std::move(joined);
+        memory.adopted.clear();
+        memory.leave.reset();
+    });
+}
+
+void TlsJoin::on_joined(const Result<wire::PlanSummary>& end) {
+    if (!end) return finish(std::unexpected(end.error()));
+    if (request_.from.empty()) return finish({});
+    run_ = std::make_unique<PlanRun>(context(), PlanRun::Undo{request_.from},
+                                     [this](const Result<wire::PlanSummary>& undone) {
+                                         if (!undone) {
+                                             return finish(std::unexpected(undone.error()));
+                                         }
+                                         finish({});
+                                     });
+    run_->start();
+}
+
+}  // namespace kubexm::agent

@@ -1,0 +1,138 @@
+#include "daemon/executor/engine/drift.hpp"
+
+#include <fmt/format.h>
+
+#include "daemon/base/overloaded.hpp"
+#include "daemon/base/try.hpp"
+#include "daemon/executor/host/kernel.hpp"
+#include "daemon/executor/steps/steps.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+std::string home_of(const model::ComponentVersion& step) {
+    return fmt::format("{}/{}", model::kComponents, step.component);
+}
+
+std::string_view word_for(PathKind kind) {
+    switch (kind) {
+        case PathKind::absent:
+            return "absent";
+        case PathKind::file:
+            return "another file";
+        case PathKind::directory:
+            return "a directory with other attributes";
+        case PathKind::symlink:
+            return "a symbolic link";
+        case PathKind::other:
+            break;
+    }
+    return "neither file, directory nor link";
+}
+
+/// An error that says nothing about the object.
+bool may_pass(Code code) {
+    return code == Code::unavailable || code == Code::timeout || code == Code::exhausted;
+}
+
+Result<std::string> path_difference(Context& context, const model::Step& step,
+                                    const std::string& path) {
+    auto same = holds(context, step);
+    if (!same && may_pass(same.error().code)) return std::unexpected(same.error());
+    if (!same) return same.error().what;  // such as a link on the way
+    if (*same) return "";
+    const auto now = inspect(context.root, path);
+    return std::string(now ? word_for(now->kind) : "absent");
+}
+
+/// A unit that starts, also again and again, or stops is on its way; a signal follows.
+bool is_other_activity(const std::optional<bool>& wanted, const std::string& active) {
+    if (!wanted) return false;
+    const bool down = active == "inactive" || active == "failed";
+    return *wanted ? down : active == "active";
+}
+
+Result<std::string> unit_difference(Context& context, const model::UnitState& step) {
+    const auto now = TRY(context.systemd.status(step.name, context.deadline));
+    if (now.has_job) return "";
+    const bool masked = now.enablement.starts_with("masked") || now.load == "masked";
+    const bool wants_mask = step.masked.value_or(false);
+    const bool enabled = now.enablement == "enabled";
+    const bool differs = masked != wants_mask || is_other_activity(step.active, now.active) ||
+                         (step.enabled && *step.enabled != enabled);
+    if (!differs) return "";
+    return fmt::format("{}, {}", now.active,
+                       now.enablement.empty() ? "without a unit file" : now.enablement);
+}
+
+Result<std::string> sysctl_difference(Context& context, const model::Sysctl& step) {
+    auto value = read_sysctl(context.root, step.key);
+    if (!value && value.error().code == Code::not_found) return "absent";
+    const std::string now = TRY(std::move(value));
+    return now == step.value ? "" : now;
+}
+
+/// Without the digests of its files: reading a hundred megabytes at every change would be too much.
+Result<std::string> component_difference(Context& context, const model::ComponentVersion& step) {
+    const auto link = inspect(context.root, home_of(step) + "/current");
+    if (!link) return "absent";
+    if (link->kind != PathKind::symlink) return std::string(word_for(link->kind));
+    if (link->target != step.version) return "version " + link->target;
+    for (const model::ComponentFile& file : step.files) {
+        const std::string path = fmt::format("{}/{}/{}", home_of(step), step.version, file.path);
+        const auto now = inspect(context.root, path);
+        if (!now || now->kind != PathKind::file) return path + " is absent";
+    }
+    return "";
+}
+
+}  // namespace
+
+Result<std::string> difference(Context& context, const model::Step& applied) {
+    using Found = Result<std::string>;
+    const auto at = [&](const std::string& path) -> Found {
+        return path_difference(context, applied, path);
+    };
+    return std::visit(
+        overloaded{
+            [&](const model::RenderedFile& step) { return at(model::path_of(step.document)); },
+            [&](const model::DataFile& step) { return at(step.path); },
+            [&](const model::SecretFile& step) { return at(step.path); },
+            [&](const model::Directory& step) { return at(step.path); },
+            [&](const model::Symlink& step) { return at(step.path); },
+            [&](const model::ManagedBlock& step) { return at(step.path); },
+            [&](const model::Sysctl& step) { return sysctl_difference(context, step); },
+            [&](const model::UnitState& step) { return unit_difference(context, step); },
+            [&](const model::ComponentVersion& step) {
+                return component_difference(context, step);
+            },
+            [](const auto&) -> Found { return ""; },
+        },
+        applied);
+}
+
+std::vector<std::string> paths_of(const model::Step& applied) {
+    using Paths = std::vector<std::string>;
+    return std::visit(
+        overloaded{
+            [](const model::RenderedFile& step) { return Paths{model::path_of(step.document)}; },
+            [](const model::DataFile& step) { return Paths{step.path}; },
+            [](const model::SecretFile& step) { return Paths{step.path}; },
+            [](const model::Directory& step) { return Paths{step.path}; },
+            [](const model::Symlink& step) { return Paths{step.path}; },
+            [](const model::ManagedBlock& step) { return Paths{step.path}; },
+            [](const model::ComponentVersion& step) {
+                Paths paths{home_of(step) + "/current"};
+                for (const model::ComponentFile& file : step.files) {
+                    paths.push_back(
+                        fmt::format("{}/{}/{}", home_of(step), step.version, file.path));
+                }
+                return paths;
+            },
+            [](const auto&) { return Paths{}; },
+        },
+        applied);
+}
+
+}  // namespace kubexm::executor

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+#include "daemon/executor/steps/context.hpp"
+#include "daemon/model/step.hpp"
+
+namespace kubexm::executor {
+
+/// An object that is not as a step left it.
+struct Drifted {
+    std::string owner;
+    std::string object;  // "write /etc/kubernetes/kubelet.conf"
+    std::string found;
+
+    bool operator==(const Drifted&) const = default;
+};
+
+struct DriftReport {
+    bool decided = true;  // false: a plan runs, the host shuts down or its packages change
+    std::vector<Drifted> objects;
+    std::vector<std::string> paths;  // to watch for the next change
+};
+
+/// What an applied step finds now that is not as it left it; empty: nothing, a unit with a running
+/// job, or a step whose object is nobody's to keep, such as a deleted directory. Changes nothing.
+Result<std::string> difference(Context& context, const model::Step& applied);
+
+/// The paths whose change may make an applied step differ. Pure.
+std::vector<std::string> paths_of(const model::Step& applied);
+
+}  // namespace kubexm::executor

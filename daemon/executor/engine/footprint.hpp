@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "daemon/model/step.hpp"
+
+// Which steps touch what others touch, from their types and paths alone. Pure.
+
+namespace kubexm::executor {
+
+bool is_one_object(const model::Step& a, const model::Step& b);
+
+/// Whether two steps of a plan may be journaled with one commit: no check, capture or apply of one
+/// reads what the other changes, so they may be prepared together, and a crash between them leaves
+/// nothing that their pre-images do not describe.
+bool may_share_commit(const model::Step& a, const model::Step& b);
+
+/// The same for the undo of two steps: each can be repeated after the other.
+bool may_share_undo_commit(const model::Step& a, const model::Step& b);
+
+/// The number of steps at the beginning of a list that may be journaled with one commit.
+std::size_t first_group(std::span<const model::Step* const> steps);
+
+/// Whether the undo of `older` has to wait for the undo of `failed`, which comes before it.
+bool depends(const model::Step& older, const model::Step& failed);
+
+/// Whether an object that an undo could not restore would harm the next join.
+bool harms_next_join(const model::Step& step);
+
+}  // namespace kubexm::executor

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "daemon/executor/engine/run.hpp"
+#include "daemon/model/plan.hpp"
+
+namespace kubexm::executor {
+
+/// Carries out the steps of a plan in groups: one commit prepares a group and records the end of
+/// the group before it. Private to this module. Worker thread.
+class Forward {
+public:
+    Forward(Run& run, const model::Plan& plan) : run_(run), plan_(plan) {}
+
+    Result<PlanState> run();
+
+private:
+    /// A step of the present group.
+    struct Work {
+        std::uint32_t index = 0;
+        bool resumed = false;                 // an earlier process may have applied it
+        bool holds = false;                   // nothing to apply
+        std::optional<LedgerEntry> before;    // the entry of its object
+        std::optional<std::string> captured;  // a pre-image that was not in the ledger
+        bool begun = false;
+    };
+    using Group = std::vector<Work>;
+
+    const model::Step& step_of(const Work& work) const { return plan_.steps.at(work.index); }
+    Result<bool> is_finished(const StepRecord& step);
+    Result<std::vector<std::uint32_t>> unfinished();
+    Result<> record_end_of_object(std::uint32_t index);
+    Result<Work> looked_at(std::uint32_t index);
+    Result<Group> next_group(std::span<const std::uint32_t> indices);
+    Result<Context> context_for(const Work& work);
+    Result<> prepare(const Group& group);
+    Result<PreparedStep> prepared(const Work& work);
+    Result<> record_changes();
+    Result<PlanState> run_group(Group& group);
+    Result<> carry_out(Work& work, bool alone);
+    Result<> change(Work& work, bool alone);
+    Result<> capture_again(Work& work);
+    void forget_rest(const Group& group);
+    Result<PlanState> stop();
+    Result<PlanState> fail_step(std::uint32_t index, const Error& error);
+    Result<PlanState> finish();
+
+    Run& run_;
+    const model::Plan& plan_;
+    StepChanges changes_;  // for the next commit
+};
+
+}  // namespace kubexm::executor

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/base/crash_point.hpp"
+#include "daemon/base/try.hpp"
+#include "daemon/executor/engine/ledger_steps.hpp"
+#include "daemon/executor/engine/undo.hpp"
+#include "daemon/executor/steps/steps.hpp"
+
+// Objects that other owners still want.
+
+namespace kubexm::executor {
+
+/// The host is as the remaining owner wants it, or is changed when all else is undone.
+Result<> Undo::leave_to_others(const LedgerEntry& entry, const LedgerOwner& other) {
+    const bool as_wanted = other.step == entry.applied && entry.step == entry.applied;
+    if (!as_wanted || is_undone_last(entry)) {
+        wanted_by_others_.push_back(entry);
+        return {};
+    }
+    run_.begin(index_of(entry), fmt::format("keep for {}: {}", other.owner, object_of(entry)));
+    run_.report(StepState::done, "");
+    undone_.push_back({entry.sequence});
+    return {};
+}
+
+/// In the order in which the remaining owners' plans applied their steps.
+Result<> Undo::reapply_wanted() {
+    const auto order = [&](const LedgerEntry& entry) {
+        return newest_other(entry, run_.record().owner)->sequence;
+    };
+    std::ranges::sort(wanted_by_others_, {}, order);
+    std::ranges::stable_partition(wanted_by_others_, std::not_fn(is_undone_last));
+    for (const LedgerEntry& entry : wanted_by_others_) {
+        stopped_ = run_.should_stop();
+        if (stopped_) return {};
+        TRY(reapply(entry));
+    }
+    return {};
+}
+
+Result<> Undo::reapply(const LedgerEntry& entry) {
+    const LedgerOwner& other = *newest_other(entry, run_.record().owner);
+    auto step = model::step_from_json(other.step);
+    if (!step) {
+        note_failure(entry, std::nullopt,
+                     {Code::corrupt, "step in the ledger: " + step.error().what});
+        return {};
+    }
+    const model::Description about = model::describe(*step);
+    run_.begin(index_of(entry), fmt::format("for {}: {}", other.owner, about.text));
+    auto state = apply_wanted(entry, *step);
+    if (!state && run_.journal_failed()) return std::unexpected(state.error());
+    run_.report(state.value_or(StepState::failed), about.unit,
+                state ? Error{Code::internal, ""} : state.error());
+    if (!state) {
+        note_failure(entry, *step, state.error());
+        return {};
+    }
+    undone_.push_back({.sequence = entry.sequence, .reapplied = true});
+    return commit();
+}
+
+Result<StepState> Undo::apply_wanted(const LedgerEntry& entry, const model::Step& step) {
+    Context context = run_.context_for(step);
+    context.previous = TRY(applied_step(entry));
+    const bool already = TRY(holds(context, step));
+    const auto written = TRY(written_with(entry, step));
+    TRY(run_.journaled(run_.journal().reapplying(entry.sequence, model::to_json(step), written)));
+    if (already) return StepState::skipped;
+    crash_point(model::type_of(step), entry.sequence);
+    TRY(apply(context, step));
+    context.previous = step;
+    const bool done = TRY(holds(context, step));
+    if (done) return StepState::done;
+    return fail(Code::internal, "applied, but the host still differs");
+}
+
+}  // namespace kubexm::executor

@@ -1,0 +1,89 @@
+#include "daemon/executor/engine/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "daemon/base/try.hpp"
+#include "daemon/executor/engine/retry_limit.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kProgressEvery = 1s;
+
+}  // namespace
+
+Run::Run(const Runner::Parts& parts, const Runner::Listener& listener, const PlanRecord& record,
+         const Stop& stop)
+    : parts_(parts), listener_(listener), record_(record), stop_(stop) {}
+
+Context Run::context_for(const model::Step& step) {
+    return {.root = parts_.root,
+            .systemd = parts_.systemd,
+            .vault = parts_.vault,
+            .deadline = std::chrono::steady_clock::now() + model::traits_of(step).deadline,
+            .previous = {},
+            .links = parts_.allow.links,
+            .progress = [this](const std::string& progress) { report_progress(progress); }};
+}
+
+bool Run::should_stop() const {
+    listener_.between_steps();
+    return stop_.cancel.stop_requested() || stop_.leave.stop_requested();
+}
+
+void Run::begin(std::uint32_t index, const std::string& text) {
+    current_ = {.plan_id = record_.id, .index = index, .state = StepState::prepared, .text = text};
+    last_report_ = std::chrono::steady_clock::now();
+}
+
+void Run::report_progress(const std::string& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_report_ < kProgressEvery) return;
+    last_report_ = now;
+    Report report = current_;
+    report.progress = progress;
+    listener_.report(report);
+}
+
+void Run::report(StepState state, const std::string& unit, const Error& about) {
+    Report report = current_;
+    report.state = state;
+    report.unit = unit;
+    report.error = about.what;
+    report.code = about.code;
+    listener_.report(report);
+}
+
+Result<PlanState> Run::stopped(const std::vector<model::Remaining>& stays) {
+    if (!stop_.cancel.stop_requested()) return PlanState::running;
+    return end(PlanState::cancelled, "stopped on request", stays);
+}
+
+Result<PlanState> Run::stopped_by(const Error& error, const std::vector<model::Remaining>& stays) {
+    if (journal_failed_) return std::unexpected(error);
+    return failed(error, stays);
+}
+
+Result<PlanState> Run::failed(const Error& error, const std::vector<model::Remaining>& stays) {
+    // The host may have refused what the policy could not see, such as a link in a path.
+    TRY(parts_.journal.audit(0, ::getpid(), "plan failed",
+                             fmt::format("{}: {}", record_.id, error.what)));
+    TRY(parts_.journal.end(record_.id, {.state = PlanState::failed,
+                                        .error = error.what,
+                                        .stays = model::to_json(stays),
+                                        .counts = counts_as_failure(error)}));
+    return PlanState::failed;
+}
+
+Result<PlanState> Run::end(PlanState state, std::string_view why,
+                           const std::vector<model::Remaining>& stays) {
+    TRY(parts_.journal.end(record_.id,
+                           {.state = state, .error = why, .stays = model::to_json(stays)}));
+    return state;
+}
+
+}  // namespace kubexm::executor

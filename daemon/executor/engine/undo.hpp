@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "daemon/executor/engine/run.hpp"
+#include "daemon/executor/steps/pre_image.hpp"
+
+namespace kubexm::executor {
+
+/// Undoes what the owner of a plan has in the ledger: the pre-image of an object is restored when
+/// its last owner goes; else the step of the newest remaining owner is applied where it differs.
+/// Goes on with everything that does not depend on an entry that fails. Private to this module.
+/// Worker thread.
+class Undo {
+public:
+    explicit Undo(Run& run);
+
+    /// All entries of the owner, with retries.
+    Result<PlanState> run();
+
+    /// Some entries, newest first, without retries. An error is the journal's, or a stop.
+    Result<> run_once(const std::vector<LedgerEntry>& entries);
+    /// What could not be restored so far, and why.
+    std::vector<model::Remaining> stays() const;
+
+private:
+    /// An entry whose undo failed in this pass, or waits for one that did.
+    struct Failure {
+        LedgerEntry entry;
+        std::optional<model::Step> step;  // none: not readable
+        Error error;
+    };
+
+    Result<> undo_entry(const LedgerEntry& entry);
+    Result<> leave_to_others(const LedgerEntry& entry, const LedgerOwner& other);
+    Result<> restore(const LedgerEntry& entry, const model::Step& step);
+    Result<> reapply(const LedgerEntry& entry);
+    Result<> reapply_wanted();
+    Result<StepState> apply_wanted(const LedgerEntry& entry, const model::Step& step);
+    const Failure* blocking(const model::Step& step) const;
+    void note_failure(const LedgerEntry& entry, std::optional<model::Step> step,
+                      const Error& error);
+    Result<> commit();
+    std::uint32_t index_of(const LedgerEntry& entry);
+
+    Run& run_;
+    std::vector<model::Remaining> kept_;  // could not be restored, although undone
+    std::vector<Failure> failures_;
+    std::vector<LedgerEntry> wanted_by_others_;
+    std::vector<UndoneEntry> undone_;        // for the next commit
+    std::vector<model::Step> undone_steps_;  // of these
+    std::map<std::int64_t, std::uint32_t> indices_;
+    bool stopped_ = false;
+};
+
+}  // namespace kubexm::executor

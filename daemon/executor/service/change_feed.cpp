@@ -1,0 +1,110 @@
+#include "daemon/executor/service/change_feed.hpp"
+
+#include <algorithm>
+
+#include "daemon/base/try.hpp"
+#include "daemon/executor/service/own_queries.hpp"
+#include "daemon/executor/service/replies.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Changes come in groups: an editor writes, renames and sets a mode.
+constexpr std::chrono::milliseconds kDebounce = 300ms;
+
+/// The allow-listed units, and those of a node in any case. Worker thread.
+std::vector<std::string> units_to_watch(const Engine& engine) {
+    std::vector<std::string> units = engine.allowed().units;
+    for (const char* name : {"kubelet.service", "containerd.service"}) {
+        if (std::ranges::find(units, name) == units.end()) units.emplace_back(name);
+    }
+    return units;
+}
+
+/// Worker thread.
+Result<wire::UnitsChanged> states_of(Engine& engine, const std::set<std::string>& names) {
+    wire::UnitsChanged states;
+    for (const std::string& name : names) {
+        auto unit = TRY(engine.unit(name));
+        states.units.push_back({name, unit.active, unit.enablement});
+    }
+    return states;
+}
+
+}  // namespace
+
+ChangeFeed::ChangeFeed(Loop& loop, Worker& worker, Engine& engine, std::string bus, Send send)
+    : loop_(loop), worker_(worker), engine_(engine), bus_(std::move(bus)), send_(std::move(send)) {}
+
+void ChangeFeed::on_subscriber() {
+    sent_.reset();
+    if (!watch_) {
+        watch_.emplace(
+            loop_, worker_, engine_.root(), bus_,
+            HostWatch::Listener{[this](const std::set<std::string>& units) { on_units(units); },
+                                [this] { check_soon(); }});
+        on_allowed();
+    }
+    check_soon();
+}
+
+void ChangeFeed::on_allowed() {
+    if (!watch_) return;
+    worker_.query(kOwnQueries, [this] {
+        loop_.post([this, units = units_to_watch(engine_)] { watch_->watch_units(units); });
+    });
+}
+
+void ChangeFeed::on_units(const std::set<std::string>& units) {
+    changed_units_.insert(units.begin(), units.end());
+    if (!reading_units_) read_units();
+    check_soon();
+}
+
+/// On the worker's thread, as an observation is: what is sent later was read later.
+void ChangeFeed::read_units() {
+    reading_units_ = worker_.query(kOwnQueries, [this, names = std::exchange(changed_units_, {})] {
+        auto states = states_of(engine_, names);
+        loop_.post([this, states = std::move(states)] {
+            reading_units_ = false;
+            if (states) send_(*states);
+            if (!changed_units_.empty()) read_units();
+        });
+    });
+}
+
+void ChangeFeed::check_soon() {
+    if (!watch_ || timer_) return;
+    auto timer = loop_.after(kDebounce, [this] {
+        timer_.reset();
+        check();
+    });
+    if (timer) timer_ = *std::move(timer);
+}
+
+void ChangeFeed::check() {
+    check_again_ = checking_;
+    if (checking_) return;
+    checking_ = worker_.query(kOwnQueries, [this] {
+        auto report = engine_.drift();
+        loop_.post([this, report = std::move(report)] {
+            checking_ = false;
+            if (report) on_report(*report);
+            if (std::exchange(check_again_, false)) check_soon();
+        });
+    });
+}
+
+void ChangeFeed::on_report(const DriftReport& report) {
+    if (!watch_) return;
+    const auto is_new = watch_->watch_paths(report.paths);
+    if (is_new && *is_new) check_soon();
+    if (!report.decided || sent_ == report.objects) return;
+    sent_ = report.objects;
+    send_(drift_of(report));
+}
+
+}  // namespace kubexm::executor

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "daemon/executor/engine/engine.hpp"
+#include "daemon/executor/engine/worker.hpp"
+#include "daemon/executor/service/host_watch.hpp"
+#include "daemon/executor/wire/messages.hpp"
+#include "daemon/loop/loop.hpp"
+
+namespace kubexm::executor {
+
+/// Events for subscribers: states of units and drift of objects. Does nothing before the first
+/// subscriber. Loop thread.
+class ChangeFeed {
+public:
+    /// Called for every event.
+    using Send = std::function<void(const wire::Reply&)>;
+
+    /// `bus` is an address for tests; empty: the system bus. All of it outlives the feed.
+    ChangeFeed(Loop& loop, Worker& worker, Engine& engine, std::string bus, Send send);
+
+    /// There is a subscriber more: drift is sent again, also where it is the same.
+    void on_subscriber();
+    /// The ledger may have changed.
+    void on_plan_end() { check_soon(); }
+    /// The allow-lists, which name the units, have changed.
+    void on_allowed();
+
+private:
+    void on_units(const std::set<std::string>& units);
+    void read_units();
+    void check_soon();
+    void check();
+    void on_report(const DriftReport& report);
+
+    Loop& loop_;
+    Worker& worker_;
+    Engine& engine_;
+    std::string bus_;
+    Send send_;
+    std::optional<HostWatch> watch_;
+    std::set<std::string> changed_units_;  // to be read
+    bool reading_units_ = false;
+    Loop::Handle timer_;  // of the next check
+    bool checking_ = false;
+    bool check_again_ = false;
+    std::optional<std::vector<Drifted>> sent_;
+};
+
+}  // namespace kubexm::executor

@@ -1,0 +1,55 @@
+#include "daemon/model/command.hpp"
+
+#include <fmt/format.h>
+
+#include "daemon/base/codec.hpp"
+#include "daemon/base/json.hpp"
+
+namespace kubexm::model {
+
+namespace {
+
+constexpr JsonLimits kCommandLimits{.max_bytes = 4096, .max_depth = 2, .max_values = 8};
+
+struct CommandBody {
+    Verb verb = Verb::pause;
+    std::optional<std::uint32_t> seconds;
+
+    static void fields(auto& self, auto&& visit) {
+        visit("verb", self.verb);
+        visit("for", self.seconds);
+    }
+};
+
+Result<> check_seconds(const CommandBody& body) {
+    if (!body.seconds) return {};
+    if (body.verb != Verb::pause) {
+        return fail(Code::invalid, "operation.for: only a pause has a duration; leave it out");
+    }
+    if (*body.seconds > 0 && *body.seconds <= kLongestPause.count()) return {};
+    return fail(Code::invalid,
+                fmt::format("operation.for: expected 1 to {} seconds, found {}; without it the "
+                            "pause lasts until resume",
+                            kLongestPause.count(), *body.seconds));
+}
+
+}  // namespace
+
+std::string to_json(const Command& command) {
+    CommandBody body{.verb = command.verb, .seconds = {}};
+    if (command.duration) body.seconds = static_cast<std::uint32_t>(command.duration->count());
+    return codec::encode(body).dump();
+}
+
+Result<Command> command_from_json(std::string_view body) {
+    const auto document = parse_json(body, kCommandLimits);
+    if (!document) return during("operation", document.error());
+    CommandBody read;
+    TRY(codec::decode(*document, read, {"operation", {}}));
+    TRY(check_seconds(read));
+    Command command{.verb = read.verb, .duration = {}, .uid = 0, .door = {}, .id = {}};
+    if (read.seconds) command.duration = std::chrono::seconds(*read.seconds);
+    return command;
+}
+
+}  // namespace kubexm::model

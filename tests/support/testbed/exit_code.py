@@ -1,0 +1,3 @@
+"""The exit codes of kubexmctl."""
+
+DONE, USAGE, REFUSED, FAILED, UNREACHABLE, WOULD_CHANGE = 0, 2, 3, 4, 5, 10

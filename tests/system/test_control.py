@@ -1,0 +1,130 @@
+"""Operations on kubexmd's control socket, on a real node: who may ask, and what a reading request does not do."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from testbed import exit_code, waiting
+from testbed.executor import pid_of, strace
+
+TREE = Path(os.environ["KUBEXM_TREE"])
+SOCKET = "/run/kubexm/control.sock"
+PATHS = ("", "style.css", "page.js", "healthz", "v1/status", "v1/plan", "v1/operations", "none")
+
+
+@pytest.fixture
+def host(nodes):
+    node = nodes()
+    node.install(TREE)
+    node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
+    return node
+
+
+def shown(node, what: str, unit: str = "kubexmd") -> str:
+    return node.run(["systemctl", "show", "-P", what, unit]).stdout.strip()
+
+
+def access(node) -> str:
+    return node.run(["stat", "-c", "%A %U %G", SOCKET]).stdout.strip()
+
+
+def post(node, body: str, user: str | None = None) -> dict:
+    """A problem, or the accepted operation."""
+    return json.loads(node.run(["curl", "-sS", "--unix-socket", SOCKET, "--data", body,
+                                "http://localhost/v1/operations"], user=user).stdout)
+
+
+def test_only_root_is_heard(host):
+    assert access(host) == "srw------- root root"
+    for user in ("kubexm", "nobody"):
+        refused = host.run(["kubexmctl", "pause"], user=user, check=False)
+        assert refused.returncode == exit_code.REFUSED and "only root has access" in refused.stderr, user
+    # That root is heard: the body is read only after the user was checked.
+    assert post(host, '{"verb": "dance"}')["detail"].startswith("operation.verb: expected one of pause")
+
+
+def test_the_kernel_names_the_user_where_the_file_mode_does_not_protect(host):
+    host.run(["chmod", "0666", SOCKET])
+    for user in ("kubexm", "nobody"):
+        assert post(host, '{"verb": "leave"}', user)["status"] == 403, user
+        refused = host.run(["kubexmctl", "leave"], user=user, check=False)
+        assert refused.returncode == exit_code.REFUSED and "accepted from root" in refused.stderr
+    assert post(host, "{}")["status"] == 400
+
+
+def test_the_socket_stays_roots_over_restarts_and_kills(host):
+    host.run(["systemctl", "restart", "kubexmd"])
+    assert access(host) == "srw------- root root"
+    pid = shown(host, "MainPID")
+    host.run(["kill", "-KILL", pid])
+    waiting.until("another process", lambda: shown(host, "MainPID") not in ("0", pid), 30)
+    waiting.until("its answer", lambda: host.run(["kubexmctl", "status"], check=False).returncode == 0, 30)
+    assert access(host) == "srw------- root root"
+    assert post(host, "{}")["status"] == 400
+    assert host.run(["stat", "-c", "%a %U %G", "/run/kubexm"]).stdout.strip() == "2755 kubexm kubexm-read"
+
+
+def test_kubexmd_starts_without_the_socket(host):
+    host.run(["systemctl", "stop", "kubexmd"])
+    host.run(["systemctl", "mask", "--runtime", "kubexmd.socket"])
+    host.run(["systemctl", "start", "kubexmd"])
+    assert host.run(["kubexmctl", "status"]).stdout
+    refused = host.run(["kubexmctl", "resume"], check=False)
+    assert refused.returncode == exit_code.UNREACHABLE and "systemctl restart kubexmd" in refused.stderr
+    host.run(["systemctl", "unmask", "--runtime", "kubexmd.socket"])
+    host.run(["systemctl", "restart", "kubexmd"])
+    assert post(host, "{}")["status"] == 400
+
+
+def test_without_kubexmd_root_has_a_way_out(host):
+    forward = {"type": "sysctl", "with": {"key": "net.ipv4.ip_forward", "value": "1"}}
+    host.write("/run/plan.json", json.dumps({"id": "p1", "owner": "machine-1", "steps": [forward]}))
+    host.run(["kubexmctl", "apply", "/run/plan.json"])
+    host.run(["systemctl", "stop", "kubexmd"])
+    refused = host.run(["kubexmctl", "leave"], check=False)
+    assert refused.returncode == exit_code.UNREACHABLE and shown(host, "ActiveState") == "inactive"
+    [command] = [line.strip() for line in refused.stderr.splitlines() if line.startswith("    ")]
+    assert command == "kubexmctl undo machine-1"
+    host.run(command.split())
+    assert "No objects of a node are on this host" in host.run(["kubexmctl", "leave"], check=False).stderr
+
+
+def test_a_taken_port_is_retried_while_the_sockets_work(host):
+    host.run(["systemctl", "stop", "kubexmd"])
+    host.run(["systemd-run", "--unit=other", "socat", "TCP-LISTEN:10240,bind=127.0.0.1,fork", "EXEC:/usr/bin/cat"])
+    taken = "ss -Hlnt 'sport = 10240' | grep -q LISTEN"
+    waiting.until("the other listener", lambda: host.run(["sh", "-c", taken], check=False).returncode == 0, 30)
+    host.run(["systemctl", "start", "kubexmd"])
+    assert host.run(["kubexmctl", "status"]).stdout
+    assert post(host, "{}")["status"] == 400
+    log = host.run(["journalctl", "-u", "kubexmd", "-o", "cat", "--no-pager"]).stdout
+    assert "127.0.0.1 port 10240: in use by another process" in log
+    host.run(["systemctl", "stop", "other"])
+    ask = ["curl", "-sS", "--max-time", "5", "http://localhost:10240/healthz"]
+    waiting.until("an answer at the port", lambda: host.run(ask, check=False).stdout == "ok\n", 60)
+    assert shown(host, "NRestarts") == "0"
+
+
+def read_all(node, port: str, times: int, *options: str) -> list[str]:
+    """GETs every path so often; returns the status codes."""
+    url = f"http://localhost{port}/{{{','.join(PATHS)}}}?[1-{times}]"
+    return node.run(["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}\n", *options, url]).stdout.split()
+
+
+def frames(trace: Path) -> list[str]:
+    """What the executor received from its clients: a frame is a JSON object, unlike the messages of D-Bus."""
+    return [line for line in trace.read_text().splitlines() if 'iov_base="{' in line]
+
+
+def test_a_thousand_reading_requests_put_no_frame_on_the_executors_socket(host, tmp_path):
+    waiting.until("the executor", lambda: "Executor available" in shown(host, "StatusText"), 30)
+    trace = tmp_path / "trace"
+    with strace.attached(pid_of(host), ["recvmsg"], "-o", str(trace)):
+        answered = read_all(host, ":10240", 63) + read_all(host, "", 63, "--unix-socket", "/run/kubexm/kubexmd.sock")
+        assert len(answered) == 2 * 63 * len(PATHS) >= 1000
+        assert set(answered) == {"200", "404", "405"}
+        assert frames(trace) == []
+        host.run(["kubexmctl", "observe"])  # the control: such a frame is seen
+    assert frames(trace)

@@ -1,0 +1,268 @@
+#include "simulated_cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/base/base64.hpp"
+#include "daemon/kube/signing.hpp"
+
+namespace kubexm::agent {
+
+using json = nlohmann::json;
+using kube::Answer;
+using kube::Failure;
+
+namespace {
+
+struct Handle : kube::Api::Pending {
+    std::shared_ptr<int> alive = std::make_shared<int>();
+};
+
+std::string without_query(const std::string& target) { return target.substr(0, target.find('?')); }
+
+/// Of "...?fieldSelector=metadata.name%3Dh1&watch=true"; empty: no such selector.
+std::string selected_name(const std::string& target) {
+    constexpr std::string_view kSelector = "fieldSelector=metadata.name%3D";
+    const auto begin = target.find(kSelector);
+    if (begin == std::string::npos) return "";
+    const auto name = target.substr(begin + kSelector.size());
+    return name.substr(0, name.find('&'));
+}
+
+std::string without_status(std::string path) {
+    constexpr std::string_view kStatus = "/status";
+    if (path.ends_with(kStatus)) path.resize(path.size() - kStatus.size());
+    return path;
+}
+
+std::unexpected<Failure> failure(Code code, int status, const std::string& reason,
+                                 const std::string& target) {
+    return std::unexpected(Failure{.error = {code, fmt::format("{} ({})", target, reason)},
+                                   .status = status,
+                                   .reason = reason});
+}
+
+Code code_of(int status) {
+    if (status == 401 || status == 403) return Code::denied;
+    if (status == 404) return Code::not_found;
+    if (status == 409) return Code::conflict;
+    return Code::unavailable;
+}
+
+}  // namespace
+
+class SimulatedApi : public kube::Api {
+public:
+    explicit SimulatedApi(SimulatedCluster& cluster) : cluster_(cluster) {}
+
+    const std::string& server() const override { return cluster_.server_; }
+    kube::Api::Handle get(std::string path, Callback callback) override {
+        return ask("GET", std::move(path), {}, std::move(callback));
+    }
+    kube::Api::Handle post(std::string path, const json& body, Callback callback) override {
+        return ask("POST", std::move(path), body, std::move(callback));
+    }
+    kube::Api::Handle merge_patch(std::string path, const json& patch, Callback callback) override {
+        return ask("PATCH", std::move(path), patch, std::move(callback));
+    }
+    kube::Api::Handle remove(std::string path, const json& options, Callback callback) override {
+        return ask("DELETE", std::move(path), options, std::move(callback));
+    }
+    kube::Api::Handle stream(std::string path, std::chrono::seconds, LineCallback line,
+                             EndCallback end) override {
+        auto handle = std::make_unique<agent::Handle>();
+        auto watcher = std::make_shared<SimulatedCluster::Watcher>(
+            SimulatedCluster::Watcher{without_query(path), selected_name(path), std::move(line),
+                                      std::move(end), handle->alive});
+        cluster_.loop_.post([&cluster = cluster_, watcher, path] {
+            if (watcher->alive.expired()) return;
+            if (!cluster.available_) {
+                return watcher->end(cluster.no_connection(path));
+            }
+            cluster.watchers_.push_back(watcher);
+            watcher->line("");
+        });
+        return handle;
+    }
+
+private:
+    /// The request arrives and is answered later, as with a real server.
+    kube::Api::Handle ask(const char* verb, std::string target, json body, Callback callback) {
+        auto handle = std::make_unique<agent::Handle>();
+        cluster_.loop_.post([&cluster = cluster_, verb = std::string(verb),
+                             target = std::move(target), body = std::move(body),
+                             callback = std::move(callback),
+                             alive = std::weak_ptr<int>(handle->alive)]() mutable {
+            if (alive.expired()) return;
+            auto answer = cluster.answer(verb, target, body);
+            if (!alive.expired()) callback(std::move(answer));
+        });
+        return handle;
+    }
+
+    SimulatedCluster& cluster_;
+};
+
+SimulatedCluster::SimulatedCluster(Loop& loop, std::string server)
+    : loop_(loop), server_(std::move(server)), authority_(server_) {}
+
+std::unique_ptr<kube::Api> SimulatedCluster::connect() {
+    return std::make_unique<SimulatedApi>(*this);
+}
+
+std::string SimulatedCluster::kubeconfig(const std::string& token) const {
+    return fmt::format(
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{{name: c, context: "
+        "{{cluster: k, user: u}}}}]\nclusters: [{{name: k, cluster: {{server: \"{}\", "
+        "certificate-authority-data: \"{}\"}}}}]\nusers: [{{name: u, user: {{token: {}}}}}]\n",
+        server_, base64(ca()), token);
+}
+
+json* SimulatedCluster::find(const std::string& path) {
+    const auto found = objects_.find(path);
+    return found == objects_.end() ? nullptr : &found->second;
+}
+
+std::vector<json> SimulatedCluster::all(const std::string& collection) const {
+    std::vector<json> found;
+    for (const auto& [path, object] : objects_) {
+        if (path.starts_with(collection + "/")) found.push_back(object);
+    }
+    return found;
+}
+
+void SimulatedCluster::put(const std::string& path, json object) {
+    store(path, std::move(object), objects_.contains(path) ? "MODIFIED" : "ADDED");
+}
+
+void SimulatedCluster::patch(const std::string& path, const json& patch) {
+    json object = objects_.at(path);
+    object.merge_patch(patch);
+    store(path, std::move(object), "MODIFIED");
+}
+
+void SimulatedCluster::erase(const std::string& path) {
+    if (!objects_.contains(path)) return;
+    const json object = objects_.at(path);
+    objects_.erase(path);
+    ++version_;
+    notify(path, "DELETED", object);
+}
+
+void SimulatedCluster::restore(const std::string& path, json object, long version) {
+    version_ = version;
+    store(path, std::move(object), "MODIFIED");
+}
+
+void SimulatedCluster::set_available(bool available) {
+    available_ = available;
+    if (available) return;
+    auto ended = std::move(watchers_);
+    watchers_.clear();
+    for (const auto& watcher : ended) {
+        if (watcher->alive.expired()) continue;
+        watcher->end(no_connection(watcher->collection));
+    }
+}
+
+std::unexpected<Failure> SimulatedCluster::no_connection(const std::string& target) const {
+    auto lost = failure(Code::unavailable, 0, "no connection", target);
+    lost.error().untrusted = untrusted;
+    return lost;
+}
+
+void SimulatedCluster::store(const std::string& path, json object, const char* event) {
+    object["metadata"]["resourceVersion"] = std::to_string(++version_);
+    if (!object["metadata"].contains("uid")) {
+        object["metadata"]["uid"] = fmt::format("uid-{}", version_);
+    }
+    objects_[path] = object;
+    notify(path, event, object);
+    on_change(path);
+}
+
+void SimulatedCluster::notify(const std::string& path, const char* event, const json& object) {
+    for (const auto& watcher : watchers_) {
+        if (watcher->collection + "/" + watcher->name != path) continue;
+        loop_.post([watcher, line = json{{"type", event}, {"object", object}}.dump()] {
+            if (!watcher->alive.expired()) watcher->line(line);
+        });
+    }
+}
+
+Answer<json> SimulatedCluster::answer(const std::string& verb, const std::string& target,
+                                      const json& body) {
+    requests.push_back(verb + " " + target);
+    const bool fails = fail_in == 1;
+    fail_in = std::max(0, fail_in - 1);
+    if (!available_ || fails) return no_connection(target);
+    if (refuse_status != 0 && target.find(refuse_path) != std::string::npos) {
+        return failure(code_of(refuse_status), refuse_status, "Refused", target);
+    }
+    const std::string path = without_status(without_query(target));
+    if (verb == "POST") return create(path, body);
+    if (const std::string name = selected_name(target); !name.empty()) return list(path, name);
+    if (!objects_.contains(path)) return failure(Code::not_found, 404, "NotFound", target);
+    if (verb == "PATCH") return change(path, body);
+    if (verb == "DELETE") {
+        erase(path);
+        return json::object();
+    }
+    return objects_.at(path);
+}
+
+json SimulatedCluster::list(const std::string& collection, const std::string& name) const {
+    json items = json::array();
+    const auto found = objects_.find(collection + "/" + name);
+    if (found != objects_.end()) items.push_back(found->second);
+    return {{"metadata", {{"resourceVersion", std::to_string(version_)}}}, {"items", items}};
+}
+
+Answer<json> SimulatedCluster::create(const std::string& collection, json object) {
+    const std::string path = collection + "/" + object.at("metadata").at("name").get<std::string>();
+    if (objects_.contains(path)) return failure(Code::conflict, 409, "AlreadyExists", path);
+    if (collection == kube::kSigningPath && approves) sign(object);
+    store(path, object, "ADDED");
+    return objects_.contains(path) ? objects_.at(path) : object;  // somebody may erase it at once
+}
+
+Answer<json> SimulatedCluster::change(const std::string& path, json patch) {
+    json object = objects_.at(path);
+    if (patch.contains("metadata") && patch["metadata"].contains("resourceVersion")) {
+        if (patch["metadata"]["resourceVersion"] != object["metadata"]["resourceVersion"]) {
+            return failure(Code::conflict, 409, "Conflict", path);
+        }
+        patch["metadata"].erase("resourceVersion");
+    }
+    patches.emplace_back(path, patch);
+    object.merge_patch(patch);
+    store(path, std::move(object), "MODIFIED");
+    return objects_.at(path);
+}
+
+void SimulatedCluster::approve_all() {
+    for (auto& [path, object] : objects_) {
+        if (!path.starts_with(kube::kSigningPath) || object.contains("status")) continue;
+        json signed_request = object;
+        sign(signed_request);
+        store(path, std::move(signed_request), "MODIFIED");
+    }
+}
+
+void SimulatedCluster::sign(json& request) const {
+    const std::string pem = from_base64(request["spec"]["request"].get<std::string>()).value();
+    const bool is_node = request["spec"]["signerName"].get<std::string>().ends_with("-kubelet");
+    const Wanted wanted{
+        .subject = is_node
+                       ? std::vector<std::pair<const char*, std::string>>{{"O", "system:nodes"},
+                                                                          {"CN", "system:node:h1"}}
+                       : std::vector<std::pair<const char*, std::string>>{{"O", "byoh:hosts"},
+                                                                          {"CN", "byoh:host:h1"}},
+        .ends = lifetime,
+        .extensions = {{NID_ext_key_usage, "clientAuth"}}};
+    request["status"] = {{"conditions", json::array({{{"type", "Approved"}, {"status", "True"}}})},
+                         {"certificate", base64(authority_.sign(pem, wanted))}};
+}
+
+}  // namespace kubexm::agent

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "daemon/kube/api.hpp"
+#include "tests/unit/test_authority.hpp"
+
+namespace kubexm::agent {
+
+/// An API server in memory: objects by path, versions, lists and watches by name, signing requests.
+class SimulatedCluster {
+public:
+    using json = nlohmann::json;
+    SimulatedCluster(Loop& loop, std::string server);
+
+    /// A client with these credentials.
+    std::unique_ptr<kube::Api> connect();
+    const std::string& server() const { return server_; }
+    std::string ca() const { return authority_.certificate(); }
+    std::string kubeconfig(const std::string& token) const;
+
+    json* find(const std::string& path);
+    /// The objects of a collection.
+    std::vector<json> all(const std::string& collection) const;
+    void put(const std::string& path, json object);
+    void patch(const std::string& path, const json& patch);
+    void erase(const std::string& path);
+    /// As after a restore from a backup: an object with an older version.
+    void restore(const std::string& path, json object, long version);
+    /// An outage: requests fail, watches end.
+    void set_available(bool available);
+
+    bool approves = true;     // signing requests
+    bool untrusted = false;   // why it is not available: its certificate is not trusted
+    int fail_in = 0;          // the n-th request from now fails, once; 0: none
+    int refuse_status = 0;    // every request gets this status
+    std::string refuse_path;  // only requests with this text in their path; empty: all
+    std::chrono::hours lifetime{365 * 24};
+    std::vector<std::string> requests;                  // "GET /api/v1/nodes/h1"
+    std::vector<std::pair<std::string, json>> patches;  // by path
+    std::function<void(const std::string& path)> on_change = [](const std::string&) {};
+
+    /// Answers what was asked before; true: there was something.
+    void approve_all();
+
+private:
+    friend class SimulatedApi;
+    struct Watcher {
+        std::string collection;
+        std::string name;
+        kube::Api::LineCallback line;
+        kube::Api::EndCallback end;
+        std::weak_ptr<int> alive;
+    };
+    void store(const std::string& path, json object, const char* event);
+    std::unexpected<kube::Failure> no_connection(const std::string& target) const;
+    void sign(json& request) const;
+    void notify(const std::string& path, const char* event, const json& object);
+    kube::Answer<json> answer(const std::string& verb, const std::string& target, const json& body);
+    kube::Answer<json> create(const std::string& collection, json object);
+    kube::Answer<json> change(const std::string& path, json patch);
+    json list(const std::string& collection, const std::string& name) const;
+
+    Loop& loop_;
+    std::string server_;
+    TestAuthority authority_;
+    bool available_ = true;
+    long version_ = 100;
+    std::map<std::string, json> objects_;
+    std::list<std::shared_ptr<Watcher>> watchers_;
+};
+
+}  // namespace kubexm::agent

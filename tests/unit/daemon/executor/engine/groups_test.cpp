@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/executor/engine/footprint.hpp"
+#include "daemon/plan/join.hpp"
+#include "engine_host.hpp"
+
+namespace kubexm::executor {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::size_t kGroupsOfAJoin = 7;
+
+/// One commit a group, and five: caller, plan, end of the last group, end of the plan, and one to
+/// spare.
+TEST(Groups, OfAJoinAreFew) {
+    const model::Plan plan = plan::make_join({.owner = "machine-1", .node_name = "h1"}, "join-1");
+    std::vector<const model::Step*> steps;
+    steps.reserve(plan.steps.size());
+    for (const model::Step& step : plan.steps) steps.push_back(&step);
+    std::size_t groups = 0;
+    for (std::span<const model::Step* const> left = steps; !left.empty(); ++groups) {
+        left = left.subspan(first_group(left));
+    }
+    EXPECT_EQ(groups, kGroupsOfAJoin);
+}
+
+/// Three links that form a group.
+class GroupOfLinks : public EngineHost {
+protected:
+    static model::Plan plan_of(const std::vector<std::string>& paths) {
+        model::Plan plan{"p", "owner", {}};
+        for (const std::string& path : paths) plan.steps.emplace_back(model::Symlink{path, "x"});
+        return plan;
+    }
+    std::vector<StepState> states() {
+        std::vector<StepState> found;
+        const auto plan = engine.plan("p");
+        for (const StepRecord& step : plan->steps) found.push_back(step.state);
+        return found;
+    }
+    /// Runs the plan; calls `meanwhile` when the step with this index is about to begin.
+    Result<PlanState> run(const model::Plan& plan, std::uint32_t index,
+                          const std::function<void()>& meanwhile, const Stop& stop = {}) {
+        auto record = engine.accept(plan, {}, kAgentCaller);
+        if (!record) return std::unexpected(record.error());
+        // Once before the group, then before every step but the first.
+        std::uint32_t passed = 0;
+        const auto between = [&] {
+            if (passed++ == index) meanwhile();
+        };
+        return engine.carry_out(*record, stop, {[](const Report&) {}, between});
+    }
+    std::map<std::string, std::uint32_t> objects() { return *engine.objects(); }
+};
+
+TEST_F(GroupOfLinks, AreAllDone) {
+    EXPECT_THAT(applied(plan_of({"/etc/a", "/etc/b", "/etc/c"})), IsState(PlanState::done));
+    EXPECT_THAT(states(), testing::Each(StepState::done));
+    EXPECT_EQ(objects()["owner"], 3U);
+}
+
+TEST_F(GroupOfLinks, AFailureLeavesNoEntryOfStepsThatWereNotBegun) {
+    // /etc/b becomes a directory after the group was prepared.
+    const auto state = run(plan_of({"/etc/a", "/etc/b", "/etc/c"}), 1,
+                           [&] { std::filesystem::create_directory(scratch_.at("/etc/b")); });
+    EXPECT_THAT(state, IsState(PlanState::failed));
+    EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::failed, StepState::pending));
+    EXPECT_EQ(objects()["owner"], 2U);
+    EXPECT_THAT(*engine.preview_step(model::Symlink{"/etc/c", "x"}, kAgentCaller),
+                testing::Field(&StepPreview::holds, false));
+}
+
+TEST_F(GroupOfLinks, AStoppedPlanLeavesNoEntryOfStepsThatWereNotBegun) {
+    std::stop_source cancel;
+    const auto state = run(plan_of({"/etc/a", "/etc/b"}), 1, [&] { cancel.request_stop(); },
+                           {.cancel = cancel.get_token()});
+    EXPECT_THAT(state, IsState(PlanState::cancelled));
+    EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::pending));
+    EXPECT_EQ(objects()["owner"], 1U);
+}
+
+TEST_F(GroupOfLinks, AForgottenStepLeavesTheEntryOfAnotherOwner) {
+    ASSERT_THAT(applied({"other", "other", {model::Symlink{"/etc/b", "theirs"}}}),
+                IsState(PlanState::done));
+    std::stop_source cancel;
+    ASSERT_THAT(run(plan_of({"/etc/a", "/etc/b"}), 1, [&] { cancel.request_stop(); },
+                    {.cancel = cancel.get_token()}),
+                IsState(PlanState::cancelled));
+    EXPECT_THAT(objects(), ElementsAre(testing::Pair("other", 1), testing::Pair("owner", 1)));
+    auto undo = engine.accept_undo("u", "other", kAgentCaller);
+    ASSERT_THAT(undo, IsOk());
+    EXPECT_THAT(carried_out(*undo), IsState(PlanState::undone));
+    EXPECT_FALSE(std::filesystem::is_symlink(scratch_.at("/etc/b")));
+}
+
+/// What a step replaces is what undo gives back, also if it came after the group was prepared.
+TEST_F(GroupOfLinks, AChangeAfterThePreparationIsCapturedAgain) {
+    ASSERT_THAT(run(plan_of({"/etc/a", "/etc/b"}), 1,
+                    [&] { put(scratch_.at("/etc/b"), "came in between"); }),
+                IsState(PlanState::done));
+    auto undo = engine.accept_undo("u", "owner", kAgentCaller);
+    ASSERT_THAT(undo, IsOk());
+    EXPECT_THAT(carried_out(*undo), IsState(PlanState::undone));
+    EXPECT_EQ(content_of(scratch_.at("/etc/b")), "came in between");
+    EXPECT_EQ(names_in(scratch_.at("/etc")), std::set<std::string>{"b"});
+}
+
+TEST_F(GroupOfLinks, AStepKnowsWhatAnEarlierOneOfItsObjectApplied) {
+    engine.allow({.directories = {{"symlink", {"/etc"}}, {"claim", {"/etc"}}}});
+    const model::Claim claim{"/etc", std::nullopt};
+    model::Plan plan{"p", "owner", {claim, model::Symlink{"/etc/a", "x"}, claim}};
+    EXPECT_THAT(applied(plan), IsState(PlanState::done));
+    EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::done, StepState::skipped));
+}
+
+TEST_F(GroupOfLinks, APlanThatIsStoppedBetweenGroupsHasRecordedTheFirst) {
+    std::stop_source cancel;
+    engine.allow({.directories = {{"symlink", {"/etc"}}, {"absent-path", {"/etc"}}}});
+    model::Plan plan{"p", "owner", {model::Symlink{"/etc/a", "x"}, model::AbsentPath{"/etc/b"}}};
+    const auto state = run(plan, 1, [&] { cancel.request_stop(); }, {.cancel = cancel.get_token()});
+    EXPECT_THAT(state, IsState(PlanState::cancelled));
+    EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::pending));
+}
+
+/// A step whose state cannot be captured before the step in front of it is done.
+TEST_F(GroupOfLinks, AStepThatNeedsTheOneBeforeItWaits) {
+    engine.allow({.directories = {{"directory", {"/etc"}}, {"symlink", {"/etc"}}}});
+    if (!is_root()) GTEST_SKIP() << "a directory of root";
+    model::Plan plan{"p", "owner", {model::Directory{"/etc/d", {.mode = model::Mode{0700}}}}};
+    plan.steps.emplace_back(model::Symlink{"/etc/d/link", "x"});
+    EXPECT_THAT(applied(plan), IsState(PlanState::done));
+}
+
+}  // namespace
+}  // namespace kubexm::executor
