@@ -39,7 +39,7 @@ def start(node: Node, unit: str) -> float:
 
 
 def main_pid(node: Node, unit: str) -> str:
-    return node.run(["systemctl", "show", "-P", "MainPID", unit]).stdout.strip()
+    return node.shown("MainPID", unit)
 
 
 def pss(node: Node, unit: str) -> float:
@@ -77,8 +77,7 @@ def main() -> int:
         node.run(["systemctl", "start", *OURS, "bare"])
         node.write("/run/plan.json", json.dumps(PLAN))
         node.run(["kubexmctl", "apply", "/run/plan.json"])
-        waiting.until("kubexmd is connected", lambda: "Executor available" in node.run(
-            ["systemctl", "show", "-P", "StatusText", "kubexmd"]).stdout, 20)
+        waiting.until("kubexmd is connected", lambda: "Executor available" in node.shown("StatusText", "kubexmd"), 20)
         time.sleep(QUIET)  # nobody may ask: that would wake them
         minutes = [a_minute(node, [*OURS, "bare"]) for _ in range(rounds(quick=3, deep=10))]
     wakeups, memory = ({unit: middle([minute[unit][index] for minute in minutes]) for unit in (*OURS, "bare")}

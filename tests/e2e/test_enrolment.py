@@ -21,7 +21,7 @@ def cluster():
 
 
 def main_pid(node) -> str:
-    return node.run(["systemctl", "show", "-P", "MainPID", "kubexmd"]).stdout.strip()
+    return node.shown("MainPID", "kubexmd")
 
 
 def test_whoever_waits_for_approval_says_so_and_how(cluster, node):

@@ -24,7 +24,7 @@ def enrolled():
         before = snapshot.settled(host.node)
         yield side, host
         assert not snapshot.lasting_diff(before, host.node)
-        assert int(host.node.run(["systemctl", "show", "-P", "NRestarts", "kubexmd"]).stdout) == 0
+        assert int(host.node.shown("NRestarts", "kubexmd")) == 0
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def kubelet_of(host) -> str:
 
 
 def process_of(host, unit: str) -> str:
-    return host.node.run(["systemctl", "show", "-P", "MainPID", unit]).stdout.strip()
+    return host.node.shown("MainPID", unit)
 
 
 def wait_for_hold(side, host, *words: str) -> None:

@@ -75,7 +75,7 @@ def wait_for_machine(side: Management) -> None:
 
 
 def process_of(host: Host, unit: str) -> str:
-    return host.node.run(["systemctl", "show", "-P", "MainPID", f"{unit}.service"]).stdout.strip()
+    return host.node.shown("MainPID", f"{unit}.service")
 
 
 def running(host: Host) -> list[str]:

@@ -17,8 +17,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "unit/api/golden"
 @pytest.fixture(params=image.USUAL)
 def host(request, nodes):
     node = nodes(suite=request.param)
-    node.install(TREE)
-    node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
+    node.install_and_start(TREE)
     return node
 
 
@@ -44,10 +43,9 @@ def test_it_listens_on_loopback_only(host):
 
 
 def test_it_is_gone_after_a_stop_and_back_after_a_kill(host):
-    pid = host.run(["systemctl", "show", "-P", "MainPID", "kubexmd"]).stdout.strip()
+    pid = host.shown("MainPID", "kubexmd")
     host.run(["kill", "-KILL", pid])
-    waiting.until("an answer of another process", lambda: pid != host.run(
-        ["systemctl", "show", "-P", "MainPID", "kubexmd"]).stdout.strip() and host.run(
+    waiting.until("an answer of another process", lambda: pid != host.shown("MainPID", "kubexmd") and host.run(
         ["kubexmctl", "status"], check=False).returncode == 0, 30)
     host.run(["systemctl", "stop", "kubexmd"])
     refused = host.run(["kubexmctl", "status"], check=False)

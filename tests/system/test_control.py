@@ -17,13 +17,8 @@ PATHS = ("", "style.css", "page.js", "healthz", "v1/status", "v1/plan", "v1/oper
 @pytest.fixture
 def host(nodes):
     node = nodes()
-    node.install(TREE)
-    node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
+    node.install_and_start(TREE)
     return node
-
-
-def shown(node, what: str, unit: str = "kubexmd") -> str:
-    return node.run(["systemctl", "show", "-P", what, unit]).stdout.strip()
 
 
 def access(node) -> str:
@@ -57,9 +52,9 @@ def test_the_kernel_names_the_user_where_the_file_mode_does_not_protect(host):
 def test_the_socket_stays_roots_over_restarts_and_kills(host):
     host.run(["systemctl", "restart", "kubexmd"])
     assert access(host) == "srw------- root root"
-    pid = shown(host, "MainPID")
+    pid = host.shown("MainPID", "kubexmd")
     host.run(["kill", "-KILL", pid])
-    waiting.until("another process", lambda: shown(host, "MainPID") not in ("0", pid), 30)
+    waiting.until("another process", lambda: host.shown("MainPID", "kubexmd") not in ("0", pid), 30)
     waiting.until("its answer", lambda: host.run(["kubexmctl", "status"], check=False).returncode == 0, 30)
     assert access(host) == "srw------- root root"
     assert post(host, "{}")["status"] == 400
@@ -84,7 +79,7 @@ def test_without_kubexmd_root_has_a_way_out(host):
     host.run(["kubexmctl", "apply", "/run/plan.json"])
     host.run(["systemctl", "stop", "kubexmd"])
     refused = host.run(["kubexmctl", "leave"], check=False)
-    assert refused.returncode == exit_code.UNREACHABLE and shown(host, "ActiveState") == "inactive"
+    assert refused.returncode == exit_code.UNREACHABLE and host.shown("ActiveState", "kubexmd") == "inactive"
     [command] = [line.strip() for line in refused.stderr.splitlines() if line.startswith("    ")]
     assert command == "kubexmctl undo machine-1"
     host.run(command.split())
@@ -104,7 +99,7 @@ def test_a_taken_port_is_retried_while_the_sockets_work(host):
     host.run(["systemctl", "stop", "other"])
     ask = ["curl", "-sS", "--max-time", "5", "http://localhost:10240/healthz"]
     waiting.until("an answer at the port", lambda: host.run(ask, check=False).stdout == "ok\n", 60)
-    assert shown(host, "NRestarts") == "0"
+    assert host.shown("NRestarts", "kubexmd") == "0"
 
 
 def read_all(node, port: str, times: int, *options: str) -> list[str]:
@@ -119,7 +114,7 @@ def frames(trace: Path) -> list[str]:
 
 
 def test_a_thousand_reading_requests_put_no_frame_on_the_executors_socket(host, tmp_path):
-    waiting.until("the executor", lambda: "Executor available" in shown(host, "StatusText"), 30)
+    waiting.until("the executor", lambda: "Executor available" in host.shown("StatusText", "kubexmd"), 30)
     trace = tmp_path / "trace"
     with strace.attached(pid_of(host), ["recvmsg"], "-o", str(trace)):
         answered = read_all(host, ":10240", 63) + read_all(host, "", 63, "--unix-socket", "/run/kubexm/kubexmd.sock")

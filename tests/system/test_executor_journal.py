@@ -27,7 +27,7 @@ def forwarding(node) -> str:
 
 
 def status_text(node) -> str:
-    return node.run(["systemctl", "show", "-P", "StatusText", "kubexm-executor"]).stdout
+    return node.shown("StatusText", "kubexm-executor")
 
 
 @pytest.fixture

@@ -17,21 +17,15 @@ UNITS = ("kubexmd.service", "kubexmd.socket", "kubexm-executor.service", "kubexm
 def host(request):
     """For tests that only look."""
     with Node(suite=request.param) as node:
-        node.install(TREE)
-        node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
+        node.install_and_start(TREE)
         yield node
 
 
 @pytest.fixture
 def one(nodes):
     node = nodes()
-    node.install(TREE)
-    node.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
+    node.install_and_start(TREE)
     return node
-
-
-def shown(node, what: str, unit: str = "kubexmd") -> str:
-    return node.run(["systemctl", "show", "-P", what, unit]).stdout.strip()
 
 
 def log_of(node) -> str:
@@ -39,14 +33,14 @@ def log_of(node) -> str:
 
 
 def wait_for_status(node, words: str) -> None:
-    waiting.until(f"a status with '{words}'", lambda: words in shown(node, "StatusText"), 30)
+    waiting.until(f"a status with '{words}'", lambda: words in node.shown("StatusText", "kubexmd"), 30)
 
 
 def test_it_is_ready_and_says_what_it_knows(host):
     wait_for_status(host, "Executor available.")
-    assert shown(host, "ActiveState") == "active"
-    assert shown(host, "User") == "kubexm"
-    status = host.read(f"/proc/{shown(host, 'MainPID')}/status").decode()
+    assert host.shown("ActiveState", "kubexmd") == "active"
+    assert host.shown("User", "kubexmd") == "kubexm"
+    status = host.read(f"/proc/{host.shown('MainPID', 'kubexmd')}/status").decode()
     assert "CapEff:\t0000000000000000" in status
 
 
@@ -74,11 +68,11 @@ def test_it_finds_the_executor_again_after_they_were_killed(one):
     wait_for_status(one, "Executor not available")
     one.run(["systemctl", "start", "kubexm-executor.socket"])
     wait_for_status(one, "Executor available")
-    assert shown(one, "NRestarts") == "0"
+    assert one.shown("NRestarts", "kubexmd") == "0"
 
 
 def test_a_second_one_refuses_and_names_the_first(one):
-    pid = shown(one, "MainPID")
+    pid = one.shown("MainPID", "kubexmd")
     second = one.run(["kubexmd"], user="kubexm", check=False)
     assert second.returncode == 1
     assert f"/var/lib/kubexm: in use by process {pid}" in second.stderr
@@ -94,7 +88,7 @@ def test_a_reload_takes_a_good_file_and_refuses_a_bad_one(one):
     waiting.until("the complaint", lambda: f"{CONFIG}:2:3" in log_of(one), 20)
     assert "keeping the old configuration" in log_of(one)
     assert "level" in log_of(one).split(f"{CONFIG}:2:3")[1], "the nearest valid key"
-    assert shown(one, "ActiveState") == "active"
+    assert one.shown("ActiveState", "kubexmd") == "active"
 
 
 def test_check_config_prints_what_is_in_effect_or_what_is_wrong(one):
@@ -111,9 +105,9 @@ def test_check_config_prints_what_is_in_effect_or_what_is_wrong(one):
 
 
 def test_it_comes_back_after_a_kill_and_ends_when_asked(one):
-    pid = shown(one, "MainPID")
+    pid = one.shown("MainPID", "kubexmd")
     one.run(["kill", "-KILL", pid])
-    waiting.until("another process", lambda: shown(one, "MainPID") not in ("0", pid), 30)
+    waiting.until("another process", lambda: one.shown("MainPID", "kubexmd") not in ("0", pid), 30)
     wait_for_status(one, "Executor available")
     one.run(["systemctl", "stop", "kubexmd"])
-    assert shown(one, "Result") == "success"
+    assert one.shown("Result", "kubexmd") == "success"

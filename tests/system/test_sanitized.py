@@ -53,7 +53,7 @@ def test_nothing_is_found_in_a_whole_life(executor):
     executor.node.run(["systemctl", "stop", "kubexmd", "kubexm-executor.socket", "kubexm-executor"])
     assert complaints(executor.node) == []
     for unit in ("kubexmd", "kubexm-executor"):
-        assert executor.node.run(["systemctl", "show", "-P", "Result", unit]).stdout.strip() == "success"
+        assert executor.node.shown("Result", unit) == "success"
 
 
 def test_a_stop_in_the_middle_of_a_plan_is_clean(executor):

@@ -22,7 +22,7 @@ class PlanLine(NamedTuple):
 
 def kubelet(host: Host) -> str:
     """Its process; 0: it does not run."""
-    return host.node.run(["systemctl", "show", "-P", "MainPID", "kubelet"]).stdout.strip()
+    return host.node.shown("MainPID", "kubelet")
 
 
 def kubelet_starts(host: Host) -> int:

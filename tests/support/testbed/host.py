@@ -92,7 +92,7 @@ class Host:
 
     def deaths(self, unit: str) -> int:
         """How often the unit's process ended by itself since the last restart()."""
-        return int(self.node.run(["systemctl", "show", "-P", "NRestarts", f"{unit}.service"]).stdout)
+        return int(self.node.shown("NRestarts", f"{unit}.service"))
 
     def disarm(self, unit: str) -> int:
         """Removes the crash points that no process has taken yet, and returns how many these are."""

@@ -161,6 +161,11 @@ class Node:
         self.run(["systemd-tmpfiles", "--create"])
         self.run(["systemctl", "daemon-reload"])
 
+    def install_and_start(self, tree: Path) -> None:
+        """kubexmd and its executor, without a management cluster."""
+        self.install(tree)
+        self.run(["systemctl", "enable", "--now", "kubexm-executor.socket", "kubexmd"])
+
     def _run(self, argv: Sequence[str], data: bytes | None = None, check: bool = True,
              timeout: float = COMMAND_SECONDS, user: str | None = None) -> subprocess.CompletedProcess[bytes]:
         done = enter.capture(self.name, argv, enter.command(self.leader, argv, user), data, timeout)
@@ -174,6 +179,10 @@ class Node:
     def snapshot(self) -> snapshot.Snapshot:
         """Everything a person could find changed on this host; testbed.snapshot compares two."""
         return snapshot.take(self.name, self.leader, lambda text: self.run(["sh", "-s"], input=text).stdout)
+
+    def shown(self, name: str, unit: str) -> str:
+        """A property of a unit, as systemctl show prints it."""
+        return self.run(["systemctl", "show", "-P", name, unit]).stdout.strip()
 
     def journal(self, *options: str) -> str:
         """The journal, also of a node that is switched off."""

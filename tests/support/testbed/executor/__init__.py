@@ -89,7 +89,7 @@ class Executor:
 
 def pid_of(node: Node) -> int:
     """The executor's process as the sandbox sees it."""
-    pid = node.run(["systemctl", "show", "-P", "MainPID", "kubexm-executor.service"]).stdout.strip()
+    pid = node.shown("MainPID", "kubexm-executor.service")
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             lines = status.read_text().splitlines()

@@ -23,7 +23,7 @@ def install(node, configuration: str = "") -> None:
 
 def shown(node, name: str, unit: str = SERVICE) -> str:
     """A property of a unit as systemctl show prints it."""
-    return node.run(["systemctl", "show", "-P", name, unit]).stdout.strip()
+    return node.shown(name, unit)
 
 
 def until_logged(node, text: str, *options: str) -> str:
