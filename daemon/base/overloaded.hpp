@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+
 namespace kubexm {
 
 /// Lambdas as the visitor of a variant; a missing alternative does not compile.
@@ -7,5 +9,9 @@ template <typename... Fs>
 struct overloaded : Fs... {
     using Fs::operator()...;
 };
+
+/// For the alternatives that are treated alike: a list, so that a new one does not compile.
+template <typename T, typename... Types>
+concept OneOf = (std::same_as<T, Types> || ...);
 
 }  // namespace kubexm

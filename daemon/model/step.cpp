@@ -62,7 +62,7 @@ std::string path_of(const Document& document) {
 Description RenderedFile::describe() const {
     const std::string path = path_of(document);
     std::vector<std::string> digests;
-    if (digest) digests.push_back(*digest);
+    if (written) digests.push_back(written->digest);
     return {path, "write " + path, "", {}, std::move(digests)};
 }
 

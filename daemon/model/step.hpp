@@ -38,20 +38,32 @@ struct FileAccess {
     }
 };
 
+/// A rendered file as it was written; the content is in the vault.
+struct WrittenFile {
+    std::string digest;  // SHA-256 of the content, hexadecimal
+    Mode mode{0644};
+
+    bool operator==(const WrittenFile&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("digest", self.digest);
+        visit("mode", self.mode);
+    }
+};
+
 /// A file that the executor renders from typed parameters; the document determines its path.
 struct RenderedFile {
     static constexpr std::string_view kType = "rendered-file";
     static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     Document document;
-    /// SHA-256 of the content in the vault that is written instead of a new rendering. In the
-    /// ledger and in repairs only: another version may render the same document differently.
-    std::optional<std::string> digest;
+    /// Written instead of a new rendering. In the ledger and in repairs only: another version may
+    /// render the same document differently.
+    std::optional<WrittenFile> written;
 
     Description describe() const;
     bool operator==(const RenderedFile&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("document", self.document);
-        visit("digest", self.digest);
+        visit("written", self.written);
     }
 };
 

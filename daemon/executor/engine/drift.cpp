@@ -11,6 +11,13 @@ namespace kubexm::executor {
 
 namespace {
 
+/// They change something once, or only on undo: the host may differ from them later.
+template <typename T>
+concept UncomparedStep =
+    OneOf<T, model::AbsentPath, model::DeletedTree, model::KernelModule, model::SwapOff,
+          model::Unmounted, model::DaemonReload, model::TransientUnit, model::Claim,
+          model::SideEffects>;
+
 std::string home_of(const model::ComponentVersion& step) {
     return fmt::format("{}/{}", model::kComponents, step.component);
 }
@@ -107,7 +114,7 @@ Result<std::string> difference(Context& context, const model::Step& applied) {
             [&](const model::ComponentVersion& step) {
                 return component_difference(context, step);
             },
-            [](const auto&) -> Found { return ""; },
+            [](const UncomparedStep auto&) -> Found { return ""; },
         },
         applied);
 }
@@ -130,7 +137,8 @@ std::vector<std::string> paths_of(const model::Step& applied) {
                 }
                 return paths;
             },
-            [](const auto&) { return Paths{}; },
+            [](const OneOf<model::Sysctl, model::UnitState> auto&) { return Paths{}; },
+            [](const UncomparedStep auto&) { return Paths{}; },
         },
         applied);
 }

@@ -63,9 +63,9 @@ Result<> check_purpose(const model::Plan& plan) {
 Result<> check_rendered(const model::Plan& plan) {
     for (const model::Step& step : plan.steps) {
         const auto* file = std::get_if<model::RenderedFile>(&step);
-        if (file == nullptr || !file->digest) continue;
+        if (file == nullptr || !file->written) continue;
         return fail(Code::denied,
-                    model::text_of(step) + ": digest: expected none; only repairs have one");
+                    model::text_of(step) + ": written: expected none; only repairs have it");
     }
     return {};
 }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "daemon/base/digest.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/engine/engine.hpp"
 #include "daemon/executor/engine/ledger_steps.hpp"
 #include "daemon/executor/engine/repair.hpp"
 #include "daemon/executor/host/package_lock.hpp"
+#include "daemon/executor/render/render.hpp"
 
 // Differences between the ledger and the host, and the plan that removes them.
 
@@ -30,9 +32,10 @@ std::optional<model::Step> readable_step(const LedgerEntry& entry) {
 /// False also where this version does not accept the document any more: its next plan says so.
 bool renders_differently(const model::Step& applied) {
     const auto* file = std::get_if<model::RenderedFile>(&applied);
-    if (file == nullptr || !file->digest) return false;
-    const auto digest = written_by(model::RenderedFile{file->document, std::nullopt});
-    return digest && *digest != *file->digest;
+    if (file == nullptr || !file->written) return false;
+    const auto now = render(file->document);
+    return now && (sha256(now->content) != file->written->digest ||
+                   now->mode != file->written->mode.bits);
 }
 
 /// Programs are not kept once they are applied; those that are on the host need none.

@@ -27,7 +27,9 @@ std::optional<std::string> reader_of_document(const model::Document& document) {
             [](const model::ProxyDropIn& file) -> Reader {
                 return file.service == model::ManagedService::kubelet ? kKubelet : kContainerd;
             },
-            [](const auto&) -> Reader { return std::nullopt; },
+            [](const OneOf<model::SysctlFile, model::ModulesFile> auto&) -> Reader {
+                return std::nullopt;
+            },
         },
         document);
 }

@@ -7,9 +7,6 @@
 
 namespace kubexm::executor {
 
-/// Of the file of a document.
-unsigned mode_of(const model::Document& document);
-
 /// A document as a file.
 struct Rendered {
     std::string path;

@@ -29,11 +29,12 @@ struct DesiredFile {
 /// A file that was applied is not rendered again: this version may render it differently, or not at
 /// all.
 Result<DesiredFile> desired(const model::RenderedFile& step) {
-    const Attributes attributes{.mode = mode_of(step.document)};
-    if (step.digest) {
-        return DesiredFile{model::path_of(step.document), *step.digest, attributes, {}};
+    if (const std::optional<model::WrittenFile>& written = step.written) {
+        const Attributes attributes{.mode = written->mode.bits};
+        return DesiredFile{model::path_of(step.document), written->digest, attributes, {}};
     }
     auto rendered = TRY(render(step.document));
+    const Attributes attributes{.mode = rendered.mode};
     return DesiredFile{rendered.path, sha256(rendered.content), attributes, rendered.content};
 }
 
@@ -163,15 +164,15 @@ Result<> apply(Context& context, const model::SecretFile& step) {
 }
 
 Result<model::Step> recorded(Vault& vault, const model::RenderedFile& step) {
-    if (step.digest) return step;
+    if (step.written) return step;
     const auto rendered = TRY(render(step.document));
     const std::string digest = sha256(rendered.content);
     if (!vault.has(digest)) TRY(vault.store(rendered.content, digest));
-    return model::RenderedFile{step.document, digest};
+    return model::RenderedFile{step.document, model::WrittenFile{digest, {rendered.mode}}};
 }
 
 Result<std::string> written_by(const model::RenderedFile& step) {
-    if (step.digest) return *step.digest;
+    if (step.written) return step.written->digest;
     const auto rendered = TRY(render(step.document));
     return sha256(rendered.content);
 }
@@ -190,11 +191,12 @@ Result<std::string> undo(Context& context, const model::SecretFile& step, const 
 }
 
 Result<Lines> preview(Context& context, const model::RenderedFile& step) {
-    const auto file = TRY(render(step.document));
-    if (step.digest) {
-        return Lines{fmt::format("{}: {} -> {}", file.path, digest_before(context, file.path),
-                                 *step.digest)};
+    if (step.written) {
+        const std::string path = model::path_of(step.document);
+        return Lines{
+            fmt::format("{}: {} -> {}", path, digest_before(context, path), step.written->digest)};
     }
+    const auto file = TRY(render(step.document));
     const auto state = inspect(context.root, file.path);
     if (state && is_private(context, *state)) {
         return Lines{fmt::format("{}: {} -> {}", file.path, digest_before(context, file.path),

@@ -133,8 +133,9 @@ TEST_F(DriftTest, ARenderedFileIsRepairedWithTheBytesThatWereWritten) {
 
 TEST_F(DriftTest, AClientGivesNoContentOfARenderedFile) {
     engine.allow({.modules = {"overlay"}});
-    const model::RenderedFile file{model::ModulesFile{{"overlay"}}, std::string(64, 'a')};
-    EXPECT_THAT(applied({"p1", "owner", {file}}), IsError(Code::denied, "only repairs have one"));
+    const model::RenderedFile file{model::ModulesFile{{"overlay"}},
+                                   model::WrittenFile{std::string(64, 'a')}};
+    EXPECT_THAT(applied({"p1", "owner", {file}}), IsError(Code::denied, "only repairs have it"));
     EXPECT_THAT(applied({"p2", "owner", {}, PlanPurpose::repair}),
                 IsError(Code::invalid, "send repair"));
 }

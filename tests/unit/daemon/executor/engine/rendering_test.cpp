@@ -3,6 +3,7 @@
 #include "daemon/base/digest.hpp"
 #include "daemon/executor/journal/journal.hpp"
 #include "daemon/executor/journal/vault.hpp"
+#include "daemon/executor/render/render.hpp"
 #include "engine_host.hpp"
 
 namespace kubexm::executor {
@@ -24,10 +25,13 @@ protected:
     }
     /// As a version would that renders other bytes: it has accepted a plan, and this one resumes
     /// it.
-    void apply_older(const std::vector<std::string>& modules) {
-        const std::string digest = sha256(kOlder);
+    void apply_older(const std::vector<std::string>& modules, const std::string& content = kOlder,
+                     model::Mode mode = {0644}) {
+        const std::string digest = sha256(content);
         const model::Plan plan{
-            "p0", "owner", {model::RenderedFile{model::ModulesFile{modules}, digest}}};
+            "p0",
+            "owner",
+            {model::RenderedFile{model::ModulesFile{modules}, model::WrittenFile{digest, mode}}}};
         {
             auto journal = Journal::open(state(), {});
             ASSERT_THAT(journal, IsOk());
@@ -39,12 +43,12 @@ protected:
                         IsOk());
             auto vault = Vault::open(state() + "/" + kVaultDirectory);
             ASSERT_THAT(vault, IsOk());
-            ASSERT_THAT(vault->store(kOlder, digest), IsOk());
+            ASSERT_THAT(vault->store(content, digest), IsOk());
         }
         const auto record = engine.interrupted();
         ASSERT_TRUE(record);
         ASSERT_THAT(carried_out(record->value_or(PlanRecord{})), IsState(PlanState::done));
-        ASSERT_EQ(content_of(file()), kOlder);
+        ASSERT_EQ(content_of(file()), content);
     }
     fs::path file() const { return scratch_.at(kPath); }
     std::vector<Drifted> drift() {
@@ -72,6 +76,16 @@ TEST_F(RenderingTest, OfAnotherVersionIsPendingAndNoDrift) {
     EXPECT_THAT(engine.accept_repair("r1", "owner", kAgentCaller),
                 IsError(Code::not_found, "nothing differs"));
     EXPECT_THAT(pending(), ElementsAre(Pair("owner", ElementsAre("file " + kPath))));
+}
+
+TEST_F(RenderingTest, WithAnotherModeIsPendingAndNoDrift) {
+    const auto rendered = render(model::ModulesFile{{"overlay"}});
+    ASSERT_THAT(rendered, IsOk());
+    apply_older({"overlay"}, rendered->content, {0640});
+    EXPECT_THAT(drift(), IsEmpty());
+    EXPECT_THAT(pending(), SizeIs(1));
+    fs::permissions(file(), fs::perms(0644));
+    EXPECT_THAT(drift(), SizeIs(1));
 }
 
 TEST_F(RenderingTest, OfAnotherVersionIsRepairedWithItsOwnBytes) {
