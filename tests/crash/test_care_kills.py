@@ -251,7 +251,7 @@ def test_executor_killed_at_points(node, figure, kind):
            f"{len(node.kills.missed) - missed} not passed, all survived")
 
 
-@pytest.mark.parametrize("kind", [Repair, NewSettings])
+@pytest.mark.parametrize("kind", [Repair, NewSettings, NewLabels])
 def test_both_killed(node, kind):
     """Each while the other is away or not yet back."""
     points = durable_points(node.trace(kind))

@@ -34,6 +34,11 @@ def events_about(side, host) -> dict[str, dict]:
             if each["involvedObject"].get("uid") == uid and each["source"].get("component") == "kubexmd"}
 
 
+def repairs(host) -> int:
+    """How many there were."""
+    return host.node.run(["kubexmctl", "history", "--limit=200"]).stdout.count("(repair)")
+
+
 # --- changed orders ---------------------------------------------------------------------------------------------------
 
 
@@ -100,6 +105,20 @@ def test_a_changed_address_reaches_the_byohost(joined):
     assert host.phase() == "joined"
 
 
+def test_a_new_name_of_the_host_is_a_condition_and_no_second_byohost(joined):
+    side, host = joined
+    host.node.run(["hostname", "renamed"])
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    told = side.wait_for("the condition", lambda: condition(side, host, "HostNameUnchanged"))
+    assert told["status"] == "False" and "its name is now renamed" in told["message"]
+    assert [each["metadata"]["name"] for each in side.cluster.get("byohosts")["items"]] == [host.node.name]
+    host.wait_for_phase("joined")
+    host.node.run(["hostname", host.node.name])
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    side.wait_for("its end", lambda: condition(side, host, "HostNameUnchanged").get("status", "True") == "True")
+    host.wait_for_phase("joined")
+
+
 # --- repair -----------------------------------------------------------------------------------------------------------
 
 
@@ -128,25 +147,40 @@ def test_events_tell_of_the_join_the_drift_and_the_repair(joined):
 def test_drift_is_repaired(joined, harm):
     side, host = joined
     host.wait("a whole node", lambda: is_whole(host))
-    plans = host.node.run(["kubexmctl", "history"]).stdout.count("(repair)")
+    before = repairs(host)
     host.node.run(["kubexmctl", "repair"])  # forgets the repairs of the test before
     host.node.run(harm, check=False)
-    host.wait("the repair", lambda: host.node.run(["kubexmctl", "history"]).stdout.count("(repair)") > plans, REPAIR_SECONDS)
+    host.wait("the repair", lambda: repairs(host) > before, REPAIR_SECONDS)
     host.wait("a whole node", lambda: is_whole(host), REPAIR_SECONDS)
     assert host.node.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "1"
     assert "# mine" not in host.node.read(CONFIG).decode()
     side.wait_for("the Node", lambda: is_ready(side, host))
 
 
+def test_somebody_who_keeps_changing_it_back_is_met_with_back_off(joined):
+    side, host = joined
+    host.wait("a whole node", lambda: is_whole(host))
+    host.node.run(["kubexmctl", "repair"])  # forgets the repairs of the test before
+    before = repairs(host)
+    fight = f"while sleep 0.1; do grep -q mine {CONFIG} || echo '# mine' >> {CONFIG}; done"
+    host.node.run(["systemd-run", "--unit=fighter", "sh", "-c", fight])
+    host.wait("back-off", lambda: "repaired 2 times, next repair at" in host.condition("HostAsApplied").get("message", ""))
+    assert repairs(host) - before == 2
+    host.node.run(["systemctl", "stop", "fighter"])
+    host.node.run(["kubexmctl", "repair"])
+    host.wait("a whole node", lambda: is_whole(host))
+    assert "# mine" not in host.node.read(CONFIG).decode()
+
+
 # --- a person's word --------------------------------------------------------------------------------------------------
 
 
-def test_a_pause_stops_repair_over_a_restart_and_resume_ends_it(joined):
+def test_a_pause_stops_repair_over_a_reboot_and_resume_ends_it(joined):
     side, host = joined
     host.wait("a whole node", lambda: is_whole(host))
     host.node.run(["kubexmctl", "pause", "--for", "2h"])
     host.wait_for_phase("paused")
-    host.node.run(["systemctl", "restart", "kubexmd"])
+    host.node.reboot()
     told = host.wait_for_phase("paused")
     assert told["pause"]["uid"] == 0 and told["pause"]["until"]
     side.wait_for("the pause on the ByoHost", lambda: condition(side, host, "NotPaused").get("status") == "False")
@@ -156,6 +190,16 @@ def test_a_pause_stops_repair_over_a_restart_and_resume_ends_it(joined):
     host.node.run(["kubexmctl", "resume"])
     host.wait("a whole node", lambda: is_whole(host))
     host.wait_for_phase("joined")
+
+
+def test_a_pause_ends_by_itself(joined):
+    side, host = joined
+    host.wait("a whole node", lambda: is_whole(host))
+    host.node.run(["kubexmctl", "pause", "--for", "3s"])
+    host.node.run(["systemctl", "stop", "kubelet"])
+    host.wait("a whole node", lambda: is_whole(host))
+    assert host.wait_for_phase("joined")["pause"] is None
+    assert "next action: pause" in host.node.journal("--unit=kubexmd", "--lines=50", "--output=cat")
 
 
 def test_an_undo_by_root_stays_until_resume(joined):

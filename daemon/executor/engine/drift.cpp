@@ -13,10 +13,9 @@ namespace {
 
 /// They change something once, or only on undo: the host may differ from them later.
 template <typename T>
-concept UncomparedStep =
-    OneOf<T, model::AbsentPath, model::DeletedTree, model::KernelModule, model::SwapOff,
-          model::Unmounted, model::DaemonReload, model::TransientUnit, model::Claim,
-          model::SideEffects>;
+concept UncomparedStep = OneOf<T, model::AbsentPath, model::DeletedTree, model::KernelModule,
+                               model::SwapOff, model::Unmounted, model::DaemonReload,
+                               model::TransientUnit, model::Claim, model::SideEffects>;
 
 std::string home_of(const model::ComponentVersion& step) {
     return fmt::format("{}/{}", model::kComponents, step.component);

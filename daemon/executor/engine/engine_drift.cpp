@@ -34,8 +34,8 @@ bool renders_differently(const model::Step& applied) {
     const auto* file = std::get_if<model::RenderedFile>(&applied);
     if (file == nullptr || !file->written) return false;
     const auto now = render(file->document);
-    return now && (sha256(now->content) != file->written->digest ||
-                   now->mode != file->written->mode.bits);
+    return now &&
+           (sha256(now->content) != file->written->digest || now->mode != file->written->mode.bits);
 }
 
 /// Programs are not kept once they are applied; those that are on the host need none.

@@ -138,6 +138,27 @@ class Cluster:
         self.processes[component].restart()
         self._wait_healthy(component)
 
+    def backup(self) -> Path:
+        """Copies etcd's data, for restore(). The API server is away for a moment."""
+        copy = self.directory / "etcd-backup"
+        self._while_away(lambda: shutil.copytree(self.directory / "etcd", copy))
+        return copy
+
+    def restore(self, copy: Path) -> None:
+        """All objects are as they were at the backup, and resourceVersions count from there."""
+        def replace() -> None:
+            shutil.rmtree(self.directory / "etcd")
+            shutil.copytree(copy, self.directory / "etcd")
+        self._while_away(replace)
+
+    def _while_away(self, action: Callable) -> None:
+        for name in ("kube-apiserver", "etcd"):
+            self.processes[name].kill()
+        action()
+        for name in ("etcd", "kube-apiserver"):
+            self.processes[name].start()
+        self._wait_healthy("kube-apiserver")
+
     def complaints(self) -> str:
         """The last warnings and errors in the logs of the components."""
         found = [f"{name}: {line}" for name, process in self.processes.items()

@@ -1,6 +1,6 @@
 #include "harness/harness.hpp"
 
-// Behaviours of a host over time: events in, decisions, plans and conditions out. The way of one assignment.
+// The way of one assignment, as all scenarios: events in; decisions, plans and conditions out.
 
 namespace kubexm::agent {
 namespace {
