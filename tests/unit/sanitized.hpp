@@ -1,0 +1,13 @@
+#pragma once
+
+namespace kubexm {
+
+/// A process under a sanitizer forks slowly: of a long series of crashes, tests take every n-th
+/// there. Without a sanitizer they take all.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int kEveryCrash = 7;
+#else
+inline constexpr int kEveryCrash = 1;
+#endif
+
+}  // namespace kubexm
