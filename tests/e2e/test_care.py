@@ -233,8 +233,9 @@ def test_a_restart_without_the_management_cluster_knows_the_node(joined):
     server = host.status()["assignment"]["server"]
     side.cluster.processes["kube-apiserver"].kill()
     host.node.run(["systemctl", "restart", "kubexmd"])
-    told = host.wait_for_phase("joined")
-    assert told["assignment"]["server"] == server and {"node", "management"} == {each["name"] for each in told["certificates"]}
+    told = host.wait("the certificates", lambda: {"node", "management"} == {
+        each["name"] for each in (now := host.status()).get("certificates", [])} and now)
+    assert told["phase"] == "joined" and told["assignment"]["server"] == server
     host.node.run(["systemctl", "stop", "kubelet"])
     host.wait("a whole node", lambda: is_whole(host), REPAIR_SECONDS)
     side.cluster.restart("kube-apiserver")

@@ -47,8 +47,16 @@ def points(trace: Sequence[str]) -> list[Point]:
 
 
 def rounds(of: Sequence[Point]) -> list[list[Point]]:
-    """The points of one round are of different steps, in their order."""
-    return [[point for point in of if point.place == place] for place in sorted({point.place for point in of})]
+    """The points of one round are of different steps, in their order.
+
+    A step that holds already has nothing but commits: the commit before it may have recorded its end, and a process that
+    goes on after that does not pass it. Its points have rounds of their own.
+    """
+    changing = {point.step for point in of if "." in point.name and not point.name.startswith("journal.commit.")}
+    shared = [point for point in of if point.step in changing]
+    places = sorted({point.place for point in shared})
+    return [*([point for point in shared if point.place == place] for place in places),
+            *([point] for point in of if point.step not in changing)]
 
 
 @dataclass
