@@ -16,7 +16,7 @@ from testbed.executor.reference import Host, boot
 
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
-SAMPLE = 25  # of each way, forth and back
+SAMPLE = 15  # of each way, forth and back
 UNHEARD = -1  # instead of an exit code: the command did not end
 HEAL_SECONDS = 120  # the executor tries again after 1, 2, 4, ... seconds
 

@@ -66,7 +66,7 @@ class Course:
 
     def check_joined(self, circumstances: object) -> None:
         self.host.wait_for_phase("joined")
-        assert assignment.is_ready(self.side, self.host), circumstances
+        self.side.wait_for(f"the Node ({circumstances})", lambda: assignment.is_ready(self.side, self.host))
         for kind in (BOOTSTRAPPED, INSTALLED):
             self.side.wait_for(f"{kind} ({circumstances})", lambda kind=kind: assignment.condition(
                 self.side, self.host, kind).get("status") == "True")

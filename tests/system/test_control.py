@@ -61,6 +61,13 @@ def test_the_socket_stays_roots_over_restarts_and_kills(host):
     assert host.run(["stat", "-c", "%a %U %G", "/run/kubexm"]).stdout.strip() == "2755 kubexm kubexm-read"
 
 
+def test_the_socket_is_there_after_many_restarts(host):
+    for _ in range(8):  # systemd's default is 5 in 10 seconds
+        host.run(["systemctl", "restart", "kubexmd"])
+    assert host.shown("ActiveState", "kubexmd.socket") == "active"
+    assert post(host, "{}")["status"] == 400
+
+
 def test_kubexmd_starts_without_the_socket(host):
     host.run(["systemctl", "stop", "kubexmd"])
     host.run(["systemctl", "mask", "--runtime", "kubexmd.socket"])

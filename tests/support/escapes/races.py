@@ -10,7 +10,7 @@ from itertools import count
 from escapes import CA, DROP, Escape, data
 from escapes.links import FOLLOWED
 from testbed import executor_wire
-from testbed.executor.client import ACCESS, apply, plan, undo
+from testbed.executor.client import ACCESS, apply, plan, reason, undo
 from testbed.executor.plan import step
 from testbed.executor_wire import Wire
 
@@ -76,6 +76,16 @@ def _plans(wire: Wire, owner: str, step_for: Callable[[int], dict]) -> list[str]
     return refused
 
 
+def _begin_undo(wire: Wire, identity: str, owner: str) -> None:
+    """Until its end, or until an object could not be given back: the executor would wait before it tries again."""
+    if reason(wire.ask({"type": "undo", "plan_id": identity, "owner": owner})):
+        return
+    followed = wire.send({"type": "follow", "plan_id": identity})
+    while (frame := wire.receive_frame()) is not None:
+        if frame["id"] == followed and (frame["last"] or frame["reply"].get("state") == "failed"):
+            return
+
+
 def _race(name: str, step_for: Callable[[int], dict]) -> Escape:
     def attempt(node) -> str:
         owner = f"race-{name}"
@@ -85,7 +95,7 @@ def _race(name: str, step_for: Callable[[int], dict]) -> Escape:
             with _swapping(node):
                 refused = _plans(wire, owner, step_for)
                 for number in range(LEAST_PLANS):
-                    undo(wire, f"{owner}-undo-{number}", owner)
+                    _begin_undo(wire, f"{owner}-undo-{number}", owner)
             for number in count(LEAST_PLANS):  # what the race left; every try takes back more
                 if not (left := undo(wire, f"{owner}-undo-{number}", owner)):
                     break
