@@ -180,14 +180,15 @@ void Watch::Impl::on_event(WatchEvent event) {
     set_object(is_change ? std::move(event.object) : json());
 }
 
+/// After a failure the server may have been restored from a backup. It would keep a watch from a
+/// version that it does not have yet, and send nothing; a list finds out.
 void Watch::Impl::on_end(Answer<void> ended) {
     const auto kept = shared_from_this();
     timer.reset();
     const bool was_short = Clock::now() - watching_since < kTooShort;
-    const bool again = ended || !is_wrong_version(ended.error());
-    const auto next = again ? &Impl::watch : &Impl::list;
+    const auto next = ended ? &Impl::watch : &Impl::list;
     if (!was_short) backoff.reset();
-    if (!was_short && (ended || !again)) return (this->*next)();
+    if (!was_short && (ended || is_wrong_version(ended.error()))) return (this->*next)();
     const Failure failure = ended ? Failure{.error = {Code::unavailable, "watch of " + collection +
                                                                              ": ended immediately"}}
                                   : ended.error();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "daemon/base/io.hpp"
+#include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/block_text.hpp"
 #include "daemon/executor/steps/diff.hpp"

@@ -198,9 +198,20 @@ TEST_F(WatchTest, DiscardsAnIncompleteLine) {
                connection.chunk(event("MODIFIED", object("h1", 6, 2)) + R"({"type":"MODI)");
                connection.close();
            },
+           with(200, list(7, object("h1", 6, 2))),
            watching(event("MODIFIED", object("h1", 8, 3)))});
     EXPECT_THAT(seen_.wait_for(6), ElementsAre("ok", "1", "2", "unavailable", "ok", "3"));
-    EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 6"));
+    EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 6", "watch 7"));
+}
+
+/// A server keeps a watch from a version that it does not have, and is silent.
+TEST_F(WatchTest, ListsAfterAFailureAndFindsARestoredServer) {
+    const char* too_large =
+        R"({"kind":"Status","code":504,"reason":"Timeout","message":"Too large resource version"})";
+    begin({with(200, list(50, object("h1", 30, 2))), with(503, "{}"), with(504, too_large),
+           with(200, list(20, object("h1", 10, 1))), watching("")});
+    EXPECT_THAT(requests(5), ElementsAre("list", "watch 50", "list 50", "list", "watch 20"));
+    EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "2", "unavailable", "ok", "1"));
 }
 
 TEST_F(WatchTest, AcceptsEventsByteByByte) {
@@ -217,12 +228,13 @@ class MalformedEvent : public WatchTest, public testing::WithParamInterface<std:
 
 TEST_P(MalformedEvent, EndsTheWatch) {
     begin({with(200, list(5, object("h1", 3, 1))), watching(GetParam()),
+           with(200, list(5, object("h1", 3, 1))),
            watching(event("MODIFIED", object("h1", 8, 3)))});
     const auto seen = seen_.wait_for(5);
     ASSERT_EQ(seen.size(), 5U);
     EXPECT_EQ(seen[3], "ok");
     EXPECT_EQ(seen[4], "3");
-    EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 5"));
+    EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 5", "watch 5"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, MalformedEvent,
@@ -237,12 +249,13 @@ TEST_F(WatchTest, EndsAtAnOverlongLine) {
                const std::string megabyte(std::size_t{1} << 20U, 'x');
                for (int i = 0; i < 50 && !connection.is_closed(); ++i) connection.chunk(megabyte);
            },
-           watching(event("ADDED", object("h1", 8, 3)))});
+           with(200, list(5, "")), watching(event("ADDED", object("h1", 8, 3)))});
     EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "null", "invalid", "ok", "3"));
 }
 
 TEST_F(WatchTest, WaitsForRetryAfter) {
     begin({with(200, list(5, object("h1", 3, 1))), with(429, "{}", "Retry-After: 3\r\n"),
+           with(200, list(5, object("h1", 3, 1))),
            watching(event("MODIFIED", object("h1", 8, 3)))});
     EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "1", "unavailable", "ok", "3"));
     EXPECT_GE(between(1, 2), 3s);
@@ -265,7 +278,8 @@ TEST_F(WatchTest, BacksOffWhenNoWatchLasts) {
 }
 
 TEST_F(WatchTest, ReportsThatAQuietServerWorksAgain) {
-    begin({with(500, "{}"), with(200, list(5, "")), with(503, "{}"), watching("")});
+    begin({with(500, "{}"), with(200, list(5, "")), with(503, "{}"), with(200, list(5, "")),
+           watching("")});
     EXPECT_THAT(seen_.wait_for(5), ElementsAre("unavailable", "ok", "null", "unavailable", "ok"));
 }
 
