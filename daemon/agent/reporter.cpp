@@ -55,6 +55,7 @@ void Reporter::use(kube::Api* api) {
     api_ = api;
     call_.reset();
     retry_.reset();
+    free_ = {};
     writing_ = false;
     failed_ = false;
 }
@@ -62,6 +63,7 @@ void Reporter::use(kube::Api* api) {
 void Reporter::update() {
     const auto& host = context_.state.read().host;
     if (api_ == nullptr || !host || writing_ || failed_ || host->paused) return;
+    if (context_.state.read().released) return;  // free_host() writes them
     const std::vector<Condition> ours = conditions_of(context_.state.read()).on_host;
     const Difference found = difference(*host, ours);
     if (found == Difference::none) return;
@@ -86,8 +88,10 @@ void Reporter::on_written(const Answer& answer) {
     writing_ = false;
     if (answer) {
         backoff_.reset();
-        return on_host(*answer);
+        on_host(*answer);
     }
+    if (free_) return free_host(std::exchange(free_, {}));
+    if (answer) return;
     // The watch brings the newer version, and with it the next try.
     if (answer.error().error.code != Code::conflict) {
         log::warning("cannot write conditions to the ByoHost: " + answer.error().error.what);
@@ -117,6 +121,10 @@ void Reporter::update_later(std::chrono::milliseconds delay) {
 void Reporter::free_host(std::function<void(bool)> done) {
     const AgentState& state = context_.state.read();
     if (api_ == nullptr || !state.host) return done(false);
+    if (writing_) {  // its answer has the version that the patch needs
+        free_ = std::move(done);
+        return;
+    }
     writing_ = true;
     const auto conditions =
         with_times(conditions_of(state).on_host, *state.host, rfc3339(context_.state.now()));

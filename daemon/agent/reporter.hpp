@@ -38,7 +38,8 @@ private:
     kube::Api* api_ = nullptr;
     kube::Api::Handle call_;
     bool writing_ = false;
-    bool failed_ = false;  // retry_ waits
+    std::function<void(bool)> free_;  // waits for the end of a write
+    bool failed_ = false;             // retry_ waits
     std::chrono::sys_seconds last_write_;
     Loop::Handle retry_;
     Backoff backoff_;

@@ -180,8 +180,10 @@ Result<> apply(Context& context, const model::DaemonReload&) {
     return context.systemd.reload(context.deadline);
 }
 
-Result<std::string> undo(Context& context, const model::DaemonReload&, const PreImage&) {
-    TRY(context.systemd.reload(context.deadline));
+/// The undo of the unit files may have done it.
+Result<std::string> undo(Context& context, const model::DaemonReload& step, const PreImage&) {
+    const bool current = TRY(holds(context, step));
+    if (!current) TRY(context.systemd.reload(context.deadline));
     return std::string();
 }
 

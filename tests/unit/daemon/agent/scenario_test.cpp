@@ -30,6 +30,7 @@ TEST_F(Scenario, AHostEnrolsJoinsAndIsReleased) {
     EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("as it was"));
     EXPECT_FALSE(management_.find(kHost)->contains("/status/machineRef"_json_pointer));
     EXPECT_FALSE(state().memory.joined);
+    EXPECT_EQ(management_.conflicts, 0) << "a conflict delays the release by a second";
 }
 
 TEST_F(Scenario, AWaitingCertificateIsReportedWithTheCommand) {

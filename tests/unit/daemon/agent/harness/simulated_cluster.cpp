@@ -87,16 +87,19 @@ public:
     }
 
 private:
-    /// The request arrives and is answered later, as with a real server.
+    /// As with a real server, the request takes effect, also where the client is gone by then, and
+    /// the answer comes later.
     kube::Api::Handle ask(const char* verb, std::string target, json body, Callback callback) {
         auto handle = std::make_unique<agent::Handle>();
         cluster_.loop_.post([&cluster = cluster_, verb = std::string(verb),
                              target = std::move(target), body = std::move(body),
                              callback = std::move(callback),
                              alive = std::weak_ptr<int>(handle->alive)]() mutable {
-            if (alive.expired()) return;
             auto answer = cluster.answer(verb, target, body);
-            if (!alive.expired()) callback(std::move(answer));
+            cluster.loop_.post([callback = std::move(callback), answer = std::move(answer),
+                                alive = std::move(alive)]() mutable {
+                if (!alive.expired()) callback(std::move(answer));
+            });
         });
         return handle;
     }
@@ -231,6 +234,7 @@ Answer<json> SimulatedCluster::change(const std::string& path, json patch) {
     json object = objects_.at(path);
     if (patch.contains("metadata") && patch["metadata"].contains("resourceVersion")) {
         if (patch["metadata"]["resourceVersion"] != object["metadata"]["resourceVersion"]) {
+            ++conflicts;
             return failure(Code::conflict, 409, "Conflict", path);
         }
         patch["metadata"].erase("resourceVersion");

@@ -44,6 +44,7 @@ public:
     std::chrono::hours lifetime{365 * 24};
     std::vector<std::string> requests;                  // "GET /api/v1/nodes/h1"
     std::vector<std::pair<std::string, json>> patches;  // by path
+    int conflicts = 0;                                  // patches of an older version
     std::function<void(const std::string& path)> on_change = [](const std::string&) {};
 
     /// Answers what was asked before; true: there was something.
