@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/try.hpp"
@@ -25,6 +26,11 @@ constexpr std::size_t kMostReason = 1024;
 std::vector<LedgerEntry> in_undo_order(std::vector<LedgerEntry> entries) {
     std::ranges::stable_partition(entries, std::not_fn(is_undone_last));
     return entries;
+}
+
+/// Its undo makes systemd reload, unless another owner keeps the file.
+bool restores_unit_file(const LedgerEntry& entry) {
+    return entry.target.starts_with("/etc/systemd/") && entry.owners.size() == 1;
 }
 
 model::Remaining remaining(std::string object, std::string why, bool blocks_join) {
@@ -59,10 +65,11 @@ Result<PlanState> Undo::run() {
 Result<> Undo::run_once(const std::vector<LedgerEntry>& entries) {
     failures_.clear();
     wanted_by_others_.clear();
-    for (const LedgerEntry& entry : entries) {
+    for (std::span<const LedgerEntry> left = entries; !left.empty(); left = left.subspan(1)) {
         stopped_ = run_.should_stop();
         if (stopped_) return commit();
-        TRY(undo_entry(entry));
+        reload_follows_ = std::ranges::any_of(left.subspan(1), restores_unit_file);
+        TRY(undo_entry(left.front()));
     }
     TRY(commit());
     return reapply_wanted();
@@ -95,6 +102,7 @@ Result<> Undo::restore(const LedgerEntry& entry, const model::Step& step) {
     crash_point(model::type_of(step), entry.sequence);
     Context context = run_.context_for(step);
     context.written = digests_in(entry.written);
+    context.reload_follows = reload_follows_;
     auto image = image_from_json(entry.pre_image);
     auto applied = applied_step(entry);
     if (applied) context.previous = *std::move(applied);

@@ -53,6 +53,7 @@ private:
     std::vector<UndoneEntry> undone_;        // for the next commit
     std::vector<model::Step> undone_steps_;  // of these
     std::map<std::int64_t, std::uint32_t> indices_;
+    bool reload_follows_ = false;  // an entry after the present one makes systemd reload
     bool stopped_ = false;
 };
 

@@ -77,12 +77,13 @@ Result<Manager*> Systemd::Impl::connect_for(std::string_view unit, Deadline dead
     return connect(deadline);
 }
 
-Result<> Systemd::Impl::job(const char* method, const std::string& unit, Deadline deadline) {
+Result<> Systemd::Impl::job(const char* method, const std::string& unit, Deadline deadline,
+                            const Meanwhile& meanwhile) {
     Manager* systemd = TRY(connect_for(unit, deadline));
     // As systemctl does: a conflicting queued job is replaced.
     const auto request = systemd->request(method, "ss", unit.c_str(), "replace");
     const std::string doing = fmt::format("{} {}", method, unit);
-    auto result = run_job(*systemd, request, deadline, on_wait);
+    auto result = run_job(*systemd, request, deadline, on_wait, meanwhile);
     if (!result) return during(doing, result.error());
     if (*result == "done") return {};
     return during(doing, job_failure(*systemd, unit, *result));

@@ -64,6 +64,10 @@ public:
     /// invalid: a unit without an [Install] section cannot be enabled.
     Result<> enable(const std::string& unit, Deadline deadline);
     Result<> disable(const std::string& unit, Deadline deadline);
+    /// Both at once: systemd reloads while the unit starts.
+    Result<> enable_and_start(const std::string& unit, Deadline deadline);
+    /// Disables a unit without the reload.
+    Result<> remove_links(const std::string& unit, Deadline deadline);
     Result<> mask(const std::string& unit, Deadline deadline);
     Result<> unmask(const std::string& unit, Deadline deadline);
     /// Clears a failed state, so that a start is not refused for too many tries. Success also where

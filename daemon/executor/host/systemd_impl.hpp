@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/executor/host/jobs.hpp"
 #include "daemon/executor/host/manager.hpp"
 #include "daemon/executor/host/systemd.hpp"
 
@@ -27,11 +28,12 @@ struct Systemd::Impl {
     /// The same after a check of the unit's name.
     Result<Manager*> connect_for(std::string_view unit, Deadline deadline);
 
-    /// Queues a job of a unit and waits for its end.
-    Result<> job(const char* method, const std::string& unit, Deadline deadline);
+    /// Queues a job of a unit, calls `meanwhile`, if any, and waits for the job's end.
+    Result<> job(const char* method, const std::string& unit, Deadline deadline,
+                 const Meanwhile& meanwhile = {});
 
     /// Changes the links to a unit's file and reloads systemd.
-    Result<> relink(const LinkMethod& method, const std::string& unit, Deadline deadline);
+    Result<> links(const LinkMethod& method, const std::string& unit, Deadline deadline);
 
     std::string address;
     OnWait on_wait;

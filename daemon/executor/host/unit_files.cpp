@@ -66,9 +66,19 @@ Result<> change_links(Manager& manager, const LinkMethod& method, const std::str
         manager.request(method.name, method.types, 1, unit.c_str(), /*runtime*/ 0, /*force*/ 0);
     const auto reply = TRY(manager.change(request, deadline));
     if (method.returns_installable) TRY(check_installable(reply));
-    TRY(make_durable(reply));
-    // Also without a change: an earlier run may have ended before its reload.
-    return reload_files(manager, deadline);
+    return make_durable(reply);
+}
+
+constexpr LinkMethod kEnable{"EnableUnitFiles", "asbb", true};
+constexpr LinkMethod kDisable{"DisableUnitFiles", "asb"};
+
+/// Reloads also without a change: an earlier run may have ended before its reload.
+Result<> relink(Manager& manager, const LinkMethod& method, const std::string& unit,
+                bus::Deadline deadline, bool reload = true) {
+    auto done = change_links(manager, method, unit, deadline);
+    if (done && reload) done = reload_files(manager, deadline);
+    if (!done) return during(fmt::format("{} {}", method.name, unit), done.error());
+    return {};
 }
 
 }  // namespace
@@ -79,24 +89,32 @@ Result<> reload_files(Manager& manager, bus::Deadline deadline) {
     return {};
 }
 
-Result<> Systemd::Impl::relink(const LinkMethod& method, const std::string& unit,
-                               Deadline deadline) {
+Result<> Systemd::Impl::links(const LinkMethod& method, const std::string& unit,
+                              Deadline deadline) {
     Manager* systemd = TRY(connect_for(unit, deadline));
-    auto done = change_links(*systemd, method, unit, deadline);
-    if (!done) return during(fmt::format("{} {}", method.name, unit), done.error());
-    return done;
+    return relink(*systemd, method, unit, deadline);
 }
 
 Result<> Systemd::enable(const std::string& unit, Deadline deadline) {
-    return impl_->relink({"EnableUnitFiles", "asbb", true}, unit, deadline);
+    return impl_->links(kEnable, unit, deadline);
+}
+
+Result<> Systemd::enable_and_start(const std::string& unit, Deadline deadline) {
+    return impl_->job("StartUnit", unit, deadline,
+                      [&](Manager& systemd) { return relink(systemd, kEnable, unit, deadline); });
 }
 
 Result<> Systemd::disable(const std::string& unit, Deadline deadline) {
-    return impl_->relink({"DisableUnitFiles", "asb"}, unit, deadline);
+    return impl_->links(kDisable, unit, deadline);
+}
+
+Result<> Systemd::remove_links(const std::string& unit, Deadline deadline) {
+    Manager* systemd = TRY(impl_->connect_for(unit, deadline));
+    return relink(*systemd, kDisable, unit, deadline, /*reload=*/false);
 }
 
 Result<> Systemd::mask(const std::string& unit, Deadline deadline) {
-    return impl_->relink({"MaskUnitFiles", "asbb"}, unit, deadline);
+    return impl_->links({"MaskUnitFiles", "asbb"}, unit, deadline);
 }
 
 Result<> Systemd::unmask(const std::string& unit, Deadline deadline) {
@@ -106,7 +124,7 @@ Result<> Systemd::unmask(const std::string& unit, Deadline deadline) {
     if (auto done = systemd->change(request, deadline); !done) {
         return during("UnmaskUnitFiles " + unit, done.error());
     }
-    return impl_->relink({"UnmaskUnitFiles", "asb"}, unit, deadline);
+    return impl_->links({"UnmaskUnitFiles", "asb"}, unit, deadline);
 }
 
 }  // namespace kubexm::executor

@@ -57,6 +57,7 @@ struct UnitWatch::Impl {
     std::vector<std::string> units;
 
     Result<> subscribe(Deadline deadline);
+    bool is_reloaded(const bus::Message& message) const;
     void add(const bus::Message& message, std::set<std::string>& changed) const;
 };
 
@@ -75,8 +76,15 @@ Result<> UnitWatch::Impl::subscribe(Deadline deadline) {
     return {};
 }
 
+/// systemd also announces a reload when it begins, and answers nothing until its end.
+bool UnitWatch::Impl::is_reloaded(const bus::Message& message) const {
+    int active = 1;
+    return manager.is_signal(message, "Reloading") && bus::read(message, "b", &active) &&
+           active == 0;
+}
+
 void UnitWatch::Impl::add(const bus::Message& message, std::set<std::string>& changed) const {
-    if (manager.is_signal(message, "UnitFilesChanged") || manager.is_signal(message, "Reloading")) {
+    if (manager.is_signal(message, "UnitFilesChanged") || is_reloaded(message)) {
         changed.insert(units.begin(), units.end());
     }
     if (!manager.is_signal_of(message, kProperties, "PropertiesChanged")) return;

@@ -23,6 +23,8 @@ struct Context {
     std::optional<model::Step> previous;
     /// Undo: digests of the content that steps wrote to the object. Other content is somebody's.
     std::vector<std::string> written;
+    /// Undo: an entry that follows makes systemd reload.
+    bool reload_follows = false;
     /// The network links that root's allow-list lets undo remove.
     std::vector<std::string> links;
     /// For long steps: call it as often as you like; the receiver limits the rate.

@@ -81,7 +81,12 @@ Result<UnitStatus> fresh_status(Context& context, const model::UnitState& step) 
     return context.systemd.status(step.name, context.deadline);
 }
 
-Result<> start_or_restart(Context& context, const model::UnitState& step, const UnitStatus& now) {
+Result<> enable_and_start(Context& context, const model::UnitState& step, const UnitStatus& now) {
+    const bool enables = step.enabled == true && !is_enabled(now);
+    if (enables && step.active == true && !is_active(now)) {
+        return context.systemd.enable_and_start(step.name, context.deadline);
+    }
+    TRY(call_if(enables, &Systemd::enable, context, step.name));
     if (step.active != true) return {};
     if (!is_active(now)) return context.systemd.start(step.name, context.deadline);
     if (needs_restart(context, step)) return context.systemd.restart(step.name, context.deadline);
@@ -129,8 +134,7 @@ Result<> apply(Context& context, const model::UnitState& step) {
     const auto now = TRY(fresh_status(context, step));
     const std::string& unit = step.name;
     TRY(call_if(step.masked == false && is_masked(now), &Systemd::unmask, context, unit));
-    TRY(call_if(step.enabled == true && !is_enabled(now), &Systemd::enable, context, unit));
-    TRY(start_or_restart(context, step, now));
+    TRY(enable_and_start(context, step, now));
     TRY(call_if(step.active == false && !is_down(now), &Systemd::stop, context, unit));
     TRY(call_if(step.enabled == false && is_enabled(now), &Systemd::disable, context, unit));
     return call_if(step.masked == true && !is_masked(now), &Systemd::mask, context, unit);
@@ -148,7 +152,8 @@ Result<std::string> undo(Context& context, const model::UnitState& step, const P
     TRY(call_if(lost_links, &Systemd::enable, context, unit));
     TRY(start_again(context, unit, before, now));
     TRY(call_if(!before.active && now.active != "inactive", &Systemd::stop, context, unit));
-    TRY(call_if(!was_enabled && is_enabled(now), &Systemd::disable, context, unit));
+    const Verb disable = context.reload_follows ? &Systemd::remove_links : &Systemd::disable;
+    TRY(call_if(!was_enabled && is_enabled(now), disable, context, unit));
     TRY(call_if(was_masked && !is_masked(now), &Systemd::mask, context, unit));
     // A unit that failed while it stopped would stay listed as failed after its file is removed.
     TRY(call_if(!before.active, &Systemd::reset_failed, context, unit));
