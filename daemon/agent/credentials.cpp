@@ -63,11 +63,11 @@ model::CertificateView view_of(const std::string& name,
             .not_after = rfc3339(read->not_after)};
 }
 
-Secret pair_of(const kube::ClusterCredentials& credentials) {
-    std::string both = credentials.certificate;
+Secret pair_of(const std::string& certificate, const Secret& key) {
+    std::string both = certificate;
     if (!both.ends_with('\n')) both += '\n';
-    both.reserve(both.size() + credentials.key.reveal().size());
-    both += credentials.key.reveal();
+    both.reserve(both.size() + key.reveal().size());
+    both += key.reveal();
     return Secret(std::move(both));
 }
 

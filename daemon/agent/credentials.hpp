@@ -36,6 +36,6 @@ model::CertificateView view_of(const std::string& name,
                                const kube::ClusterCredentials& credentials);
 
 /// Certificate and key in one PEM file, as kubelet reads them.
-Secret pair_of(const kube::ClusterCredentials& credentials);
+Secret pair_of(const std::string& certificate, const Secret& key);
 
 }  // namespace kubexm::agent

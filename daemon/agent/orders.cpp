@@ -61,8 +61,8 @@ Result<NodeJoin> with_settings(const AgentState& state, const model::HostRecord&
                     .server_name = if_set(settings.server_name),
                     .minor = minor,
                     .ca_digest = sha256(settings.ca),
-                    .certificate_digest = "",
-                    .certificate_serial = "",
+                    .client_digest = "",
+                    .serving_digest = "",
                     .kubelet = settings.kubelet,
                     .labels = host.labels,
                     .taints = host.taints};

@@ -2,11 +2,11 @@
 
 #include "daemon/agent/credentials.hpp"
 #include "daemon/agent/orders.hpp"
+#include "daemon/agent/serving_pair.hpp"
 #include "daemon/base/digest.hpp"
 #include "daemon/base/io.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/model/node_labels.hpp"
-#include "daemon/pki/certificate.hpp"
 #include "daemon/plan/join.hpp"
 
 namespace kubexm::agent {
@@ -27,14 +27,19 @@ Result<std::optional<kube::ClusterCredentials>> known_cluster(AgentContext& cont
     return stored;
 }
 
-/// The node's certificate belongs to the node, whoever owns it.
+Result<> copy(const CredentialStore& store, const std::string& from, const std::string& to) {
+    const auto present = TRY(store.read(to));
+    if (present) return {};
+    const auto content = TRY(store.read(from));
+    if (!content) return {};
+    return store.write(to, *content);
+}
+
+/// The node's certificates belong to the node, whoever owns it.
 Result<> copy_credentials(const CredentialStore& store, const std::string& from,
                           const std::string& to) {
-    const auto present = TRY(store.read(NodeCredential::file_of(to)));
-    if (present) return {};
-    const auto content = TRY(store.read(NodeCredential::file_of(from)));
-    if (!content) return {};
-    return store.write(NodeCredential::file_of(to), *content);
+    TRY(copy(store, serving_file_of(from), serving_file_of(to)));
+    return copy(store, NodeCredential::file_of(from), NodeCredential::file_of(to));
 }
 
 }  // namespace
@@ -108,22 +113,23 @@ Result<> TlsJoin::submit_plan(const kube::ClusterCredentials& credentials) {
     }
     model::NodeJoin join = TRY(*std::move(wanted));
     TRY(remember_join(join));
-    const auto certificate = TRY(pki::read_certificate(credentials.certificate));
-    const Secret pair = pair_of(credentials);
-    join.certificate_digest = sha256(pair.reveal());
-    join.certificate_serial = certificate.serial;
+    const Secret client = pair_of(credentials.certificate, credentials.key);
+    const Secret serving = TRY(serving_pair(context(), request_.owner));
+    join.client_digest = sha256(client.reveal());
+    join.serving_digest = sha256(serving.reveal());
     join.ca_digest = sha256(credentials.ca);
     std::vector<Fd> contents;
-    for (const std::string_view bytes : {std::string_view(credentials.ca), pair.reveal()}) {
+    for (const std::string_view bytes :
+         {std::string_view(credentials.ca), client.reveal(), serving.reveal()}) {
         Fd file = TRY(memory_file(bytes));
         contents.push_back(std::move(file));
     }
-    run_ =
-        std::make_unique<PlanRun>(context(),
-                                  PlanRun::Apply{plan::make_join(join, new_plan_id("join")),
-                                                 {join.ca_digest, join.certificate_digest},
-                                                 std::move(contents)},
-                                  [this](const Result<wire::PlanSummary>& end) { on_joined(end); });
+    run_ = std::make_unique<PlanRun>(
+        context(),
+        PlanRun::Apply{plan::make_join(join, new_plan_id("join")),
+                       {join.ca_digest, join.client_digest, join.serving_digest},
+                       std::move(contents)},
+        [this](const Result<wire::PlanSummary>& end) { on_joined(end); });
     run_->start();
     return {};
 }

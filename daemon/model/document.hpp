@@ -60,7 +60,7 @@ struct KubeletService {
 enum class CgroupDriver { systemd, cgroupfs };
 
 /// The KubeletConfiguration file. Rotation and certificate paths are not parameters: kubexmd owns
-/// rotation.
+/// both.
 struct KubeletConfiguration {
     static constexpr std::string_view kType = "kubelet-configuration";
     std::uint32_t minor = 0;  // 34 for Kubernetes 1.34: decides which fields exist
@@ -70,6 +70,8 @@ struct KubeletConfiguration {
     bool fail_swap_on = true;
     bool fail_cgroup_v1 = false;
     std::uint32_t max_pods = 110;
+    // true: kubelet-server-current.pem is in place; else kubelet signs a certificate itself
+    std::optional<bool> serving_pair;
 
     bool operator==(const KubeletConfiguration&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -80,6 +82,7 @@ struct KubeletConfiguration {
         visit("fail_swap_on", self.fail_swap_on);
         visit("fail_cgroup_v1", self.fail_cgroup_v1);
         visit("max_pods", self.max_pods);
+        visit("serving_pair", self.serving_pair);
     }
 };
 

@@ -6,8 +6,8 @@
 namespace kubexm::model {
 
 std::string wanted_of(NodeJoin join) {
-    join.certificate_digest.clear();
-    join.certificate_serial.clear();
+    join.client_digest.clear();
+    join.serving_digest.clear();
     return sha256(codec::encode(join).dump());
 }
 

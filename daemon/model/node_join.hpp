@@ -36,8 +36,8 @@ struct NodeJoin {
     std::optional<std::string> server_name;  // in its certificate, if not the host of `server`
     std::uint32_t minor = 0;                 // 34 for Kubernetes 1.34
     std::string ca_digest;
-    std::string certificate_digest;  // of certificate and key in one PEM
-    std::string certificate_serial;
+    std::string client_digest;   // of kubelet's certificate and key at the API server, in one PEM
+    std::string serving_digest;  // of those of kubelet's own server
     KubeletSettings kubelet;
     std::vector<Pair> labels;
     std::vector<Taint> taints;
@@ -51,15 +51,15 @@ struct NodeJoin {
         visit("server_name", self.server_name);
         visit("minor", self.minor);
         visit("ca_digest", self.ca_digest);
-        visit("certificate_digest", self.certificate_digest);
-        visit("certificate_serial", self.certificate_serial);
+        visit("client_digest", self.client_digest);
+        visit("serving_digest", self.serving_digest);
         visit("kubelet", self.kubelet);
         visit("labels", self.labels);
         visit("taints", self.taints);
     }
 };
 
-/// SHA-256 of the wanted state: all but the certificate, which is renewed on its own. Pure.
+/// SHA-256 of the wanted state: all but the certificates, which are renewed on their own. Pure.
 std::string wanted_of(NodeJoin join);
 
 }  // namespace kubexm::model

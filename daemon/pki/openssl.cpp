@@ -35,4 +35,12 @@ std::unexpected<Error> openssl_failed(std::string_view doing) {
     return failed;
 }
 
+bool add_name(X509_NAME* name, int nid, std::string_view text) {
+    // OpenSSL does not apply X.520's limit of 64 characters for a common name to a UTF8String;
+    // node names can be longer, and the API server accepts them.
+    return ::X509_NAME_add_entry_by_NID(name, nid, V_ASN1_UTF8STRING,
+                                        reinterpret_cast<const unsigned char*>(text.data()),
+                                        static_cast<int>(text.size()), -1, 0) == 1;
+}
+
 }  // namespace kubexm::pki

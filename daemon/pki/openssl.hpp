@@ -31,6 +31,9 @@ std::string written(BIO* bio);
 /// Copies and frees bytes that OpenSSL allocated; empty if `size` is not positive.
 std::string take_bytes(unsigned char* bytes, int size);
 
+/// Adds an entry to a name: {NID_commonName, "system:node:h1"}.
+bool add_name(X509_NAME* name, int nid, std::string_view text);
+
 /// For calls that fail only without memory or with a broken OpenSSL. Clears the thread's queue of
 /// errors.
 std::unexpected<Error> openssl_failed(std::string_view doing);

@@ -27,14 +27,6 @@ Result<> check_name(std::string_view what, std::string_view text) {
                                            what, kMaxName));
 }
 
-bool add_name(X509_NAME* name, int nid, std::string_view text) {
-    // OpenSSL does not apply X.520's limit of 64 characters for a common name to a UTF8String;
-    // node names can be longer, and the API server accepts them.
-    return ::X509_NAME_add_entry_by_NID(name, nid, V_ASN1_UTF8STRING,
-                                        reinterpret_cast<const unsigned char*>(text.data()),
-                                        static_cast<int>(text.size()), -1, 0) == 1;
-}
-
 bool fill(X509_REQ* request, EVP_PKEY* key, const Subject& subject) {
     X509_NAME* name = ::X509_REQ_get_subject_name(request);
     return ::X509_REQ_set_version(request, 0) == 1 &&

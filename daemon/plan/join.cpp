@@ -16,6 +16,7 @@ using namespace model;
 
 constexpr const char* kPki = "/var/lib/kubelet/pki";
 constexpr const char* kCa = "/etc/kubernetes/pki/ca.crt";
+constexpr std::size_t kNameDigits = 16;  // of the digest, in the name of a file
 constexpr FileAccess kOnlyRoot{.mode = Mode{0700}};
 constexpr FileAccess kForAll{.mode = Mode{0755}};
 
@@ -81,16 +82,18 @@ void add_directories(std::vector<Step>& steps) {
     steps.emplace_back(Directory{kPki, kOnlyRoot});
 }
 
-/// The link has kubelet's own name, so that kubelet could take over rotation.
+/// The links have kubelet's own names, so that kubelet could take over rotation.
+void add_pair(std::vector<Step>& steps, const char* series, const std::string& digest) {
+    const std::string name = fmt::format("{}-{}", series, digest.substr(0, kNameDigits));
+    const std::string file = fmt::format("{}/{}.pem", kPki, name);
+    steps.emplace_back(SecretFile{file, name, digest, {Mode{0600}}, series});
+    steps.emplace_back(Symlink{fmt::format("{}/{}-current.pem", kPki, series), file});
+}
+
 void add_credentials(std::vector<Step>& steps, const NodeJoin& join) {
-    const std::string file = certificate_file(join);
     steps.emplace_back(DataFile{kCa, DataKind::ca_bundle, join.ca_digest, {}});
-    steps.emplace_back(SecretFile{file,
-                                  "node-" + join.certificate_serial,
-                                  join.certificate_digest,
-                                  {Mode{0600}},
-                                  /*series=*/"kubelet-client"});
-    steps.emplace_back(Symlink{fmt::format("{}/kubelet-client-current.pem", kPki), file});
+    add_pair(steps, "kubelet-client", join.client_digest);
+    add_pair(steps, "kubelet-server", join.serving_digest);
 }
 
 /// kubelet is restarted when one of these files changes.
@@ -99,7 +102,8 @@ std::vector<Step> kubelet_files(const NodeJoin& join) {
     return {
         RenderedFile{KubeletConfiguration{join.minor, settings.cgroup_driver, settings.cluster_dns,
                                           settings.cluster_domain, settings.fail_swap_on,
-                                          /*fail_cgroup_v1=*/false, settings.max_pods}},
+                                          /*fail_cgroup_v1=*/false, settings.max_pods,
+                                          /*serving_pair=*/true}},
         RenderedFile{Kubeconfig{KubeconfigUser::kubelet, join.server, join.server_name}},
         RenderedFile{KubeletService{join.node_name, /*node_ip=*/"", join.provider_id,
                                     labels_for_kubelet(join.labels), join.taints}},
@@ -120,16 +124,11 @@ void add_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
     registered.taints.clear();
     const std::string key = digest_of(kubelet_files(registered));
     steps.insert(steps.end(), files.begin(), files.end());
-    steps.emplace_back(DaemonReload{{"kubelet.service"}});
     steps.emplace_back(SideEffects{SideEffect::pods});
     steps.emplace_back(UnitState{"kubelet.service", true, true, std::nullopt, key});
 }
 
 }  // namespace
-
-std::string certificate_file(const NodeJoin& join) {
-    return fmt::format("{}/kubelet-client-{}.pem", kPki, join.certificate_serial);
-}
 
 Plan make_join(const NodeJoin& join, std::string id) {
     Plan plan{.id = std::move(id),

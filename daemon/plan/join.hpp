@@ -11,7 +11,4 @@ namespace kubexm::plan {
 /// tree that kubelet will create, so that undo removes it. Pure.
 model::Plan make_join(const model::NodeJoin& join, std::string id);
 
-/// The file with the node's certificate and key; kubelet-client-current.pem links to it.
-std::string certificate_file(const model::NodeJoin& join);
-
 }  // namespace kubexm::plan

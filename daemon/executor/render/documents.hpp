@@ -22,5 +22,6 @@ inline constexpr std::string_view kNotice = "Written by kubexm; manual changes a
 
 // kubexmd renews certificates in place.
 inline constexpr const char* kClusterCa = "/etc/kubernetes/pki/ca.crt";
+inline constexpr const char* kServingPair = "/var/lib/kubelet/pki/kubelet-server-current.pem";
 
 }  // namespace kubexm::executor

@@ -66,8 +66,12 @@ void emit_cluster(YAML::Emitter& out, const KubeletConfiguration& configuration)
 }
 
 /// kubexmd renews the certificates of kubelet.conf. Without tlsCertFile kubelet signs its serving
-/// certificate itself; with a missing one it would not start.
-void emit_certificates(YAML::Emitter& out) {
+/// certificate itself, for which it makes two RSA keys at its first start.
+void emit_certificates(YAML::Emitter& out, const KubeletConfiguration& configuration) {
+    if (configuration.serving_pair == true) {
+        out << "tlsCertFile" << kServingPair;
+        out << "tlsPrivateKeyFile" << kServingPair;
+    }
     out << "rotateCertificates" << false;
     out << "serverTLSBootstrap" << false;
 }
@@ -82,7 +86,7 @@ Result<std::string> content_of(const KubeletConfiguration& configuration) {
     out << "kind" << "KubeletConfiguration";
     emit_authentication(out);
     emit_cluster(out, configuration);
-    emit_certificates(out);
+    emit_certificates(out, configuration);
     out << "staticPodPath" << "/etc/kubernetes/manifests";
     out << YAML::EndMap;
     return fmt::format("# {}\n{}\n", kNotice, out.c_str());

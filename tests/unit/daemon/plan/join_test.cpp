@@ -18,8 +18,8 @@ model::NodeJoin example() {
             .server = "https://10.0.0.1:6443",
             .minor = 34,
             .ca_digest = std::string(64, 'a'),
-            .certificate_digest = std::string(64, 'b'),
-            .certificate_serial = "0a1b",
+            .client_digest = std::string(64, 'b'),
+            .serving_digest = std::string(64, 'd'),
             .kubelet = {.cluster_dns = {"10.96.0.10"}},
             .labels = {{"site", "a"}, {"node-role.kubernetes.io/worker", ""}},
             .taints = {}};
@@ -64,12 +64,17 @@ TEST(JoinPlan, ClaimsBetweenTheDirectoriesAndTheirFiles) {
 
 TEST(JoinPlan, NamesSecretsByDigestOnly) {
     const auto secrets = steps_of<model::SecretFile>(make_join(example(), "join-1"));
-    ASSERT_EQ(secrets.size(), 1U);
-    EXPECT_EQ(secrets[0].path, "/var/lib/kubelet/pki/kubelet-client-0a1b.pem");
+    ASSERT_EQ(secrets.size(), 2U);
+    EXPECT_EQ(secrets[0].path, "/var/lib/kubelet/pki/kubelet-client-bbbbbbbbbbbbbbbb.pem");
+    EXPECT_EQ(secrets[1].path, "/var/lib/kubelet/pki/kubelet-server-dddddddddddddddd.pem");
     EXPECT_EQ(secrets[0].digest, std::string(64, 'b'));
-    EXPECT_EQ(secrets[0].access.mode.bits, 0600U);
+    EXPECT_EQ(secrets[1].digest, std::string(64, 'd'));
     const auto links = steps_of<model::Symlink>(make_join(example(), "join-1"));
-    EXPECT_EQ(links.at(0).target, secrets[0].path);
+    ASSERT_EQ(links.size(), 2U);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        EXPECT_EQ(secrets[i].access.mode.bits, 0600U);
+        EXPECT_EQ(links[i].target, secrets[i].path);
+    }
 }
 
 TEST(JoinPlan, OmitsLabelsThatKeepKubeletFromStarting) {
@@ -83,8 +88,7 @@ TEST(JoinPlan, OmitsLabelsThatKeepKubeletFromStarting) {
 
 TEST(JoinPlan, RestartsKubeletOnlyWhenItsFilesChange) {
     model::NodeJoin other = example();
-    other.certificate_digest = std::string(64, 'c');
-    other.certificate_serial = "0a1c";
+    other.client_digest = std::string(64, 'c');
     const auto key = [](const model::NodeJoin& join) {
         return kubelet_of(make_join(join, "join-1")).restart_key;
     };

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::size_t kGroupsOfAJoin = 7;
+constexpr std::size_t kGroupsOfAJoin = 6;
 
 /// One commit a group, and five: caller, plan, end of the last group, end of the plan, and one to
 /// spare.

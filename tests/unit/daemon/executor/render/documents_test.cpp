@@ -157,6 +157,16 @@ TEST(KubeletConfiguration, BoundsDnsServersAndPods) {
     }
 }
 
+TEST(KubeletConfiguration, NamesTheServingPairWhereThereIsOne) {
+    model::KubeletConfiguration wanted = configuration();
+    EXPECT_FALSE(YAML::Load(content(wanted))["tlsCertFile"]) << "kubelet would not start";
+    wanted.serving_pair = true;
+    const YAML::Node file = YAML::Load(content(wanted));
+    const std::string pair = "/var/lib/kubelet/pki/kubelet-server-current.pem";
+    EXPECT_EQ(file["tlsCertFile"].as<std::string>(), pair);
+    EXPECT_EQ(file["tlsPrivateKeyFile"].as<std::string>(), pair);
+}
+
 TEST(Kubeconfig, IsReadBackUnchanged) {
     const YAML::Node file =
         YAML::Load(content(Kubeconfig{KubeconfigUser::kubelet, "https://[fd00::1]:6443"}));
