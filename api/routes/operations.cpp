@@ -13,6 +13,8 @@ Response refusal(const Error& error) {
         case Code::timeout:
         case Code::exhausted:
             return problem(503, "Service Unavailable", error.what);
+        case Code::not_found:
+            return problem(404, "Not Found", error.what);
         case Code::internal:
             return problem(500, "Internal Server Error", error.what);
         default:

@@ -50,8 +50,8 @@ using Answer = std::variant<Response, model::Command>;
 
 Answer answer(const Request& request, const model::Snapshot& snapshot);
 
-/// The response to a command: 202 with the agent's text, 409 where it refuses, 503 where it cannot
-/// decide yet.
+/// The response to a command: 202 with the agent's text, 404 where there is nothing to do, 409
+/// where it refuses, 503 where it cannot decide yet.
 Response decided(const std::string& id, const Result<std::string>& decision);
 
 }  // namespace kubexm::api

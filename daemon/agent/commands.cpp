@@ -66,7 +66,7 @@ Result<std::string> Commands::resume() {
 Result<std::string> Commands::leave(const model::Command& command) {
     const auto machines = TRY(machines_of(context_.state.read()));
     if (machines.empty()) {
-        return fail(Code::conflict, "this host is no node of a cluster: nothing to leave");
+        return fail(Code::not_found, "this host is no node of a cluster: nothing to leave");
     }
     const std::string& owner = machines.front();
     TRY(remember(context_, [&](Memory& memory) { memory.leave = Leave{owner, command.uid}; }));
@@ -92,7 +92,7 @@ Result<std::string> Commands::adopt() {
     const std::string desired = owner_of(*state.host->machine);
     const bool is_other = !machines.empty() && machines.front() != desired;
     if (!is_other) {
-        return fail(Code::conflict,
+        return fail(Code::not_found,
                     fmt::format("this host is {}: there is nothing to adopt",
                                 machines.empty() ? "no node" : "a node of that machine already"));
     }

@@ -49,15 +49,18 @@ void print_now(const std::string& text) {
     std::fflush(stdout);  // for readers of a pipe
 }
 
-}  // namespace
-
-Result<int> operate(const OperationSockets& sockets, const model::Command& command) {
+/// Whether kubexmd does something about the command now; false: there is nothing to do.
+Result<bool> submit(const OperationSockets& sockets, const model::Command& command) {
     const auto answer = post_api(sockets.control, "/v1/operations", model::to_json(command));
     if (answer) {
         print_now(word(*answer, "text") + "\n");
-        return kDone;
+        return true;
     }
     const Error& error = answer.error();
+    if (error.code == Code::not_found) {
+        print_now(error.what + "\n");
+        return false;
+    }
     if (command.verb != model::Verb::leave || error.code != Code::unavailable) {
         return std::unexpected(error);
     }
@@ -66,9 +69,17 @@ Result<int> operate(const OperationSockets& sockets, const model::Command& comma
                                         without_kubexmd(owners)));
 }
 
+}  // namespace
+
+Result<int> operate(const OperationSockets& sockets, const model::Command& command) {
+    TRY(submit(sockets, command));
+    return kDone;
+}
+
 Result<int> leave(const OperationSockets& sockets) {
     const InterruptibleWait wait;
-    TRY(operate(sockets, {.verb = model::Verb::leave}));
+    const bool leaves = TRY(submit(sockets, {.verb = model::Verb::leave}));
+    if (!leaves) return kDone;
     ReleaseProgress progress;
     auto answered = Clock::now();
     for (;;) {

@@ -80,6 +80,13 @@ def test_kubexmd_starts_without_the_socket(host):
     assert post(host, "{}")["status"] == 400
 
 
+def test_a_host_that_is_no_node_has_nothing_to_leave(host):
+    waiting.until("the executor", lambda: "Executor available" in host.shown("StatusText", "kubexmd"), 30)
+    left = host.run(["kubexmctl", "leave"])
+    assert left.stdout == "this host is no node of a cluster: nothing to leave\n"
+    assert post(host, '{"verb": "leave"}')["status"] == 404
+
+
 def test_without_kubexmd_root_has_a_way_out(host):
     forward = {"type": "sysctl", "with": {"key": "net.ipv4.ip_forward", "value": "1"}}
     host.write("/run/plan.json", json.dumps({"id": "p1", "owner": "machine-1", "steps": [forward]}))

@@ -151,7 +151,7 @@ TEST(Routes, RefuseAMalformedOperationWithTheMember) {
 TEST(Routes, AnswerTheDecisionAboutACommand) {
     EXPECT_EQ(decided("operation-1", "text").body, golden("operation.json"));
     const std::vector<std::pair<Code, int>> cases{{Code::conflict, 409},    {Code::denied, 409},
-                                                  {Code::invalid, 409},     {Code::not_found, 409},
+                                                  {Code::invalid, 409},     {Code::not_found, 404},
                                                   {Code::unavailable, 503}, {Code::timeout, 503},
                                                   {Code::exhausted, 503},   {Code::internal, 500}};
     for (const auto& [code, status] : cases) {

@@ -64,9 +64,9 @@ TEST_F(PersonsWord, LeaveReleasesAndStaysUntilTheOrdersChange) {
     EXPECT_EQ(phase(), Phase::joined);
 }
 
-TEST_F(PersonsWord, LeaveWithoutANodeIsRefused) {
+TEST_F(PersonsWord, WithoutANodeThereIsNothingToLeave) {
     start();
-    EXPECT_EQ(command(model::Verb::leave).error().code, Code::conflict);
+    EXPECT_EQ(command(model::Verb::leave).error().code, Code::not_found);
     EXPECT_EQ(command(model::Verb::adopt).error().code, Code::conflict);
 }
 

@@ -52,6 +52,15 @@ TEST_F(Operations, PassTheDuration) {
     EXPECT_EQ(outcome.text, "Paused.\n");
 }
 
+TEST_F(Operations, WithNothingToDoAreASuccess) {
+    Outcome outcome;
+    std::thread person([&] { outcome = run("repair"); });
+    place().agent.next().decide(fail(Code::not_found, "nothing to do"));
+    person.join();
+    EXPECT_EQ(outcome.code, kDone);
+    EXPECT_EQ(outcome.text, "nothing to do\n");
+}
+
 TEST_F(Operations, AreRefusedWithAWrongDuration) {
     for (const char* words : {"pause --for 2", "pause --for 31d", "pause --for ''",
                               "leave --for 2h", "pause 2h", "dance", ""}) {
