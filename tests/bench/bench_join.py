@@ -1,9 +1,11 @@
 """How long a host takes to become a node and to be free again, once its management cluster says so; and to repair itself.
 
 Ours is timed by what the API server makes visible: from the host's machineRef to the Node's Ready, and
-from the order to release it to the end of its label. The floors are what a person does by hand on the
-same kind of node: a stock kubelet's TLS bootstrap, with every file in place, and `kubeadm reset` of that
-node, which leaves the Node, kubelet's unit, packet filters and kernel settings as they are. No pods.
+from the order to release it to the end of that order. The orders are written by hand: Cluster API's managers
+are busy for a second around each of theirs, on the cores that kubexmd and kubelet need, and the floors have
+no such company. The floors are what a person does by hand on the same kind of node: a stock kubelet's TLS
+bootstrap, with every file in place, and `kubeadm reset` of that node, which leaves the Node, kubelet's unit,
+packet filters and kernel settings as they are. No pods.
 """
 
 import contextlib
@@ -14,11 +16,10 @@ from collections.abc import Iterator
 from figures import Figure, middle, rounds, show
 from release import TREE, find_libraries
 from testbed import host as hosts
-from testbed import management, stock_kubelet, waiting, worker
+from testbed import assignment, management, stock_kubelet, waiting, worker
 from testbed.care import CONFIG, is_whole
 from testbed.cluster import Cluster
 from testbed.host import Host
-from testbed.management import example
 from testbed.management.side import Management
 from testbed.node import Node
 from testbed.standin import names
@@ -27,7 +28,6 @@ from testbed.watching import Watch
 MOST_OF_STOCK = 1.25  # times a stock kubelet of the same run
 MOST_RELEASE_MS = 500
 MOST_REPAIR_MS = 2000
-PACE = 0.05  # of the stand-in's waits, none of which is inside of what is timed
 
 
 def is_ready(node: dict) -> bool:
@@ -44,16 +44,7 @@ def is_called_back(host: dict) -> bool:
 
 
 def is_free(host: dict) -> bool:
-    return names.LABEL_BYO_MACHINE not in host["metadata"].get("labels", {})
-
-
-def scale(side: Management, replicas: int) -> None:
-    side.cluster.kubectl("scale", "machinedeployment", example.DEPLOYMENT, f"--replicas={replicas}")
-
-
-def machine_phases(side: Management) -> list[str]:
-    found = side.cluster.api.get("/apis/cluster.x-k8s.io/v1beta1/machines")["items"]
-    return [item.get("status", {}).get("phase", "") for item in found]
+    return not is_called_back(host)
 
 
 @contextlib.contextmanager
@@ -85,17 +76,16 @@ def ours(side: Management) -> tuple[float, float, float]:
         find_libraries(node)
         host.enrol(side.cluster)
         host.wait_for_phase("waiting")
-        scale(side, 1)
+        assignment.assign(side, host, assignment.bootstrap_data(side.cluster))
         given = byohosts.moment("an assignment", node.name, is_given)
         ready = nodes.moment("a Ready Node", node.name, is_ready, after=given)
-        side.wait_for("a running Machine", lambda: machine_phases(side) == ["Running"])
+        host.wait_for_phase("joined")
         repaired = max(restarted(node), restored(node))
         host.wait("a whole node", lambda: is_whole(host))
         side.wait_for("its Node", lambda: is_ready(side.cluster.get("node", node.name)))
-        scale(side, 0)
+        assignment.annotate(side, host, assignment.UNREGISTERING)
         called_back = byohosts.moment("the order to release", node.name, is_called_back, after=ready)
         free = byohosts.moment("a free host", node.name, is_free, after=called_back)
-        side.wait_for("the end of the Machine", lambda: not machine_phases(side))
         return ready - given, free - called_back, repaired
 
 
@@ -112,11 +102,10 @@ def by_hand(cluster: Cluster) -> tuple[float, float]:
 
 
 def main() -> int:
-    with Cluster("bench") as cluster, management.start("kubexm", cluster, pace=PACE) as side:
+    with Cluster("bench") as cluster, management.start("kubexm", cluster) as side:
         hosts.allow_bootstrapping(cluster)
         hosts.allow_self_delete(cluster)
         stock_kubelet.allow_bootstrapping(cluster)
-        side.apply(example.objects(cluster, replicas=0))
         measured = [(ours(side), by_hand(cluster)) for _ in range(rounds(quick=5, deep=20))]
 
     def median_ms(who: int, index: int) -> float:
