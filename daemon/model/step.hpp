@@ -314,13 +314,15 @@ struct Claim {
     static constexpr std::string_view kType = "claim";
     static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
     std::string path;
-    std::optional<bool> if_empty;  // remove only the directory itself, and only if it is empty
+    std::optional<bool> if_empty;       // remove only the directory itself, and only if it is empty
+    std::optional<std::string> prefix;  // of the names that are ours, also of mounts: "cni-"
 
     Description describe() const;
     bool operator==(const Claim&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("path", self.path);
         visit("if_empty", self.if_empty);
+        visit("prefix", self.prefix);
     }
 };
 

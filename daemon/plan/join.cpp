@@ -27,7 +27,6 @@ constexpr std::array kCreatedAtRunTime{
     "/run/containerd/io.containerd.grpc.v1.cri/sandboxes",
     "/run/containerd/io.containerd.runtime.v2.task/k8s.io",
     "/run/containerd/runc/k8s.io",
-    "/run/netns",
     "/usr/libexec/kubernetes",
     "/var/lib/cni",
     "/var/lib/containerd/io.containerd.grpc.v1.cri/containers",
@@ -71,7 +70,8 @@ void add_claims(std::vector<Step>& steps) {
         steps.emplace_back(SideEffects{kind});
     }
     for (const char* path : kShared) steps.emplace_back(Claim{path, /*if_empty=*/true});
-    for (const char* path : kCreatedAtRunTime) steps.emplace_back(Claim{path, std::nullopt});
+    for (const char* path : kCreatedAtRunTime) steps.emplace_back(Claim{path});
+    steps.emplace_back(Claim{.path = "/run/netns", .if_empty = {}, .prefix = "cni-"});
 }
 
 void add_directories(std::vector<Step>& steps) {
@@ -124,6 +124,8 @@ void add_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
     registered.taints.clear();
     const std::string key = digest_of(kubelet_files(registered));
     steps.insert(steps.end(), files.begin(), files.end());
+    // A step of its own: that of the unit, if it is interrupted, restarts kubelet.
+    steps.emplace_back(DaemonReload{{"kubelet.service"}});
     steps.emplace_back(SideEffects{SideEffect::pods});
     steps.emplace_back(UnitState{"kubelet.service", true, true, std::nullopt, key});
 }

@@ -71,10 +71,26 @@ def test_what_was_there_before_survives(cluster, node):
     _prepare(node)
     node.run(["ip", "link", "add", "flannel.1", "type", "bridge"])
     node.run(["nft", "-f", "-"], input=FOREIGN_RULES)
+    node.run(["ip", "netns", "add", "blue"])
+    node.run(["sh", "-c", "mkdir -p /var/lib/kubelet/theirs; mount -t tmpfs theirs /var/lib/kubelet/theirs; "
+                          "echo kept > /var/lib/kubelet/theirs/file"])
     before = snapshot.settled(node)
     _join_and_run_a_pod(cluster, node)
+    assert "cni-" in node.run(["ls", "/run/netns"]).stdout
     node.run(["ip", "link", "add", "their-link", "type", "bridge"])
-    assert _undo(node).returncode == 0
+    node.run(["ip", "netns", "add", "green"])
+    node.run(["sh", "-c", "mkdir /var/lib/kubelet/data; mount -t tmpfs data /var/lib/kubelet/data; "
+                          "echo kept > /var/lib/kubelet/data/file"])
+    undone = _undo(node)
+    assert undone.returncode == 0
+    assert "/run/netns stays with green: not made by pods" in undone.stdout
+    assert "/var/lib/kubelet stays with data: not made by pods" in undone.stdout
+    for name in ("blue", "green"):
+        node.run(["ip", "netns", "exec", name, "true"])
+    for name in ("theirs", "data"):
+        assert node.run(["cat", f"/var/lib/kubelet/{name}/file"]).stdout == "kept\n"
+    node.run(["ip", "netns", "del", "green"])
+    node.run(["sh", "-c", "umount /var/lib/kubelet/data; rmdir /var/lib/kubelet/data"])
     assert "their-link" in node.run(["ip", "link"]).stdout, "new, and not listed by root"
     node.run(["ip", "link", "del", "their-link"])
     _assert_nothing_is_different(before, node)
@@ -88,7 +104,7 @@ def test_a_pod_that_was_there_before_survives(node, stopped_meanwhile):
     theirs = cri.run_pod(node, "theirs")
     if stopped_meanwhile:
         node.run(["systemctl", "stop", "containerd"])
-    node.write("/run/plan.json", json.dumps(client.plan("p1", step("side-effects", kind="pods"))))
+    node.write("/run/plan.json", json.dumps(client.plan("p1", step("side-effects", kind="pods"), owner="test")))
     node.run(["kubexmctl", "apply", "/run/plan.json"])
     node.run(["systemctl", "start", "containerd"])
     ours = cri.run_pod(node, "ours")
@@ -99,7 +115,7 @@ def test_a_pod_that_was_there_before_survives(node, stopped_meanwhile):
 
 def test_legacy_tables_are_not_passed_over_in_silence(node):
     _prepare(node)
-    node.write("/run/plan.json", json.dumps(client.plan("p1", step("side-effects", kind="chains"))))
+    node.write("/run/plan.json", json.dumps(client.plan("p1", step("side-effects", kind="chains"), owner="test")))
     node.run(["kubexmctl", "apply", "/run/plan.json"])
     node.run(["iptables-legacy", "--new-chain", "KUBE-LEFT"])
     undone = node.run(["kubexmctl", "undo", "test"]).stdout

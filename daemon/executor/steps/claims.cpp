@@ -12,8 +12,44 @@ namespace kubexm::executor::kinds {
 
 namespace {
 
-constexpr std::size_t kMaxEntries = 256;  // in a claimed directory before the plan
+constexpr std::size_t kMaxEntries = 4000;  // in a claimed directory before the plan
+constexpr std::size_t kMaxMounts = 4000;
 constexpr std::size_t kMaxNewEntries = std::size_t{1} << 20U;
+constexpr std::size_t kMaxNamed = 8;  // of the entries that stay
+
+using Names = std::vector<std::string>;
+
+bool contains(const Names& sorted, const std::string& name) {
+    return std::ranges::binary_search(sorted, name);
+}
+
+/// The name of the entry of a directory that a path below it is, or is in.
+std::string entry_of(const std::string& directory, const std::string& path) {
+    const std::size_t begin = directory.size() + 1;
+    return path.substr(begin, path.find('/', begin) - begin);
+}
+
+/// Pods' mounts are deeper: one on an entry itself is somebody's, unless names with the prefix are
+/// ours.
+bool is_pods_mount(const model::Claim& step, const std::string& path) {
+    const std::string entry = entry_of(step.path, path);
+    if (step.prefix) return entry.starts_with(*step.prefix);
+    return path.size() > step.path.size() + 1 + entry.size();
+}
+
+/// Stops the new mounts of pods; returns the entries that have other mounts, sorted.
+Result<Names> unmount_new(Context& context, const model::Claim& step, const Names& before) {
+    auto mounts = TRY(context.systemd.active_units("mount", step.path, context.deadline));
+    Names mounted;
+    std::erase_if(mounts, [&](const Systemd::PathUnit& mount) {
+        if (!contains(before, mount.path) && is_pods_mount(step, mount.path)) return false;
+        mounted.push_back(entry_of(step.path, mount.path));
+        return true;
+    });
+    TRY(stop_all(context, mounts));
+    std::ranges::sort(mounted);
+    return mounted;
+}
 
 Result<> delete_entry(Context& context, const std::string& path) {
     auto done = remove_path(context.root, path);
@@ -21,15 +57,31 @@ Result<> delete_entry(Context& context, const std::string& path) {
     return is_full ? delete_all_below(context, path) : done;
 }
 
-Result<> delete_new_entries(Context& context, const std::string& path,
-                            const std::vector<std::string>& before) {
-    const auto now = TRY(entries_in(context, path, kMaxNewEntries));
+/// Deletes the new entries that are ours; returns the names of the others.
+Result<Names> delete_new_entries(Context& context, const model::Claim& step, const Names& before,
+                                 const Names& mounted) {
+    const auto now = TRY(entries_in(context, step.path, kMaxNewEntries));
+    Names others;
     for (const std::string& name : now) {
-        if (std::binary_search(before.begin(), before.end(), name)) continue;
-        TRY(in_time(context.deadline, path));
-        TRY(delete_entry(context, fmt::format("{}/{}", path, name)));
+        if (contains(before, name)) continue;
+        const bool is_ours = !contains(mounted, name) && name.starts_with(step.prefix.value_or(""));
+        if (!is_ours) {
+            others.push_back(name);
+            continue;
+        }
+        TRY(in_time(context.deadline, step.path));
+        TRY(delete_entry(context, fmt::format("{}/{}", step.path, name)));
     }
-    return {};
+    return others;
+}
+
+std::string stays(const std::string& path, const Names& others) {
+    if (others.empty()) return "";
+    const std::size_t count = std::min(others.size(), kMaxNamed);
+    const auto end = others.begin() + static_cast<std::ptrdiff_t>(count);
+    return fmt::format("{} stays with {}{}: not made by pods", path,
+                       fmt::join(others.begin(), end, ", "),
+                       count == others.size() ? "" : " and others");
 }
 
 /// A claim covers new entries of a directory, or a path that was absent. A link or file that
@@ -38,6 +90,19 @@ Result<> delete_new_entries(Context& context, const std::string& path,
 bool has_other_owner(const PathPreImage& before, PathKind now) {
     if (before.kind == "absent") return false;
     return before.kind != "directory" || (now != PathKind::directory && now != PathKind::absent);
+}
+
+Result<Names> mounted_paths(Context& context, const std::string& path) {
+    const auto mounts = TRY(context.systemd.active_units("mount", path, context.deadline));
+    if (mounts.size() > kMaxMounts) {
+        return fail(Code::exhausted,
+                    fmt::format("{}: expected at most {} mounts below it, found {}", path,
+                                kMaxMounts, mounts.size()));
+    }
+    Names paths;
+    for (const Systemd::PathUnit& mount : mounts) paths.push_back(mount.path);
+    std::ranges::sort(paths);
+    return paths;
 }
 
 Result<std::string> undo_if_empty(Context& context, const std::string& path,
@@ -62,9 +127,10 @@ Result<bool> holds(Context& context, const model::Claim& step) {
 
 Result<PreImage> capture(Context& context, const model::Claim& step) {
     const auto state = TRY(state_at(context, step.path));
-    ClaimPreImage image{image_of(state), {}};
+    ClaimPreImage image{image_of(state), {}, {}};
     if (state.kind != PathKind::directory) return image;
     image.entries = TRY(list_directory(context.root, step.path, kMaxEntries));
+    image.mounts = TRY(mounted_paths(context, step.path));
     return image;
 }
 
@@ -78,9 +144,12 @@ Result<std::string> undo(Context& context, const model::Claim& step, const PreIm
                            before.directory.kind, image_of(now).kind);
     }
     if (step.if_empty == true) return undo_if_empty(context, step.path, before.directory);
-    TRY(apply(context, model::Unmounted{step.path}));  // the content of a mount is not ours
+    const Names mounted = TRY(unmount_new(context, step, before.mounts.value_or(Names())));
+    if (now.kind == PathKind::directory) {
+        const Names others = TRY(delete_new_entries(context, step, before.entries, mounted));
+        if (!others.empty()) return stays(step.path, others);
+    }
     if (before.directory.kind == "directory") {
-        TRY(delete_new_entries(context, step.path, before.entries));
         return restore_path(context, step.path, before.directory);
     }
     TRY(delete_entry(context, step.path));

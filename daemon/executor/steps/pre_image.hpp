@@ -123,11 +123,13 @@ struct ClaimPreImage {
     static constexpr std::string_view kType = "claim";
     PathPreImage directory;
     std::vector<std::string> entries;
+    std::optional<std::vector<std::string>> mounts;  // paths below, sorted
 
     bool operator==(const ClaimPreImage&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("directory", self.directory);
         visit("entries", self.entries);
+        visit("mounts", self.mounts);
     }
 };
 

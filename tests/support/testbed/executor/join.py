@@ -21,7 +21,7 @@ DIRECTORIES = {"/etc/kubernetes": "0755", "/etc/kubernetes/pki": "0755", "/etc/k
                "/var/lib/kubelet": "0750", KUBELET_PKI: "0700"}
 # Where kubelet, containerd and the pod network make something by themselves. What is new in a directory is claimed,
 # so those that containerd has from its start on, and fills with the first pod, have claims of their own.
-CLAIMS = (*DIRECTORIES, "/run/netns", "/usr/libexec/kubernetes", "/var/lib/cni", "/var/log/containers", "/var/log/pods",
+CLAIMS = (*DIRECTORIES, "/usr/libexec/kubernetes", "/var/lib/cni", "/var/log/containers", "/var/log/pods",
           *(f"{place}/containerd{below}" for place in ("/run", "/var/lib")
             for below in ("", "/io.containerd.grpc.v1.cri", "/io.containerd.runtime.v2.task")))
 # What kubelet would set, and what pods need to be reached; a step each, so that undo gives them back.
@@ -35,6 +35,7 @@ def plan(cluster: Cluster, node: Node, pair: bytes, identity: str = "join-1") ->
     return {"id": identity, "owner": OWNER, "steps": [
         *(step("directory", path=path, access=access(mode)) for path, mode in DIRECTORIES.items()),
         *(step("claim", path=path) for path in CLAIMS),
+        step("claim", path="/run/netns", prefix="cni-"),
         *(step("sysctl", key=key, value=value) for key, value in SYSCTLS.items()),
         step("data-file", path="/etc/kubernetes/pki/ca.crt", kind="ca-bundle", access=access("0644"),
              digest=digest(cluster.ca.read_bytes())),

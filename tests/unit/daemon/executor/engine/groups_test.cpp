@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../host/path_units.hpp"
 #include "daemon/executor/engine/footprint.hpp"
 #include "daemon/plan/join.hpp"
 #include "engine_host.hpp"
@@ -12,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::size_t kGroupsOfAJoin = 6;
+constexpr std::size_t kGroupsOfAJoin = 7;
 
 /// One commit a group, and five: caller, plan, end of the last group, end of the plan, and one to
 /// spare.
@@ -32,7 +33,7 @@ TEST(Groups, OfAJoinAreFew) {
 class GroupOfLinks : public EngineHost {
 protected:
     static model::Plan plan_of(const std::vector<std::string>& paths) {
-        model::Plan plan{"p", "owner", {}};
+        model::Plan plan{"p", "machine-1", {}};
         for (const std::string& path : paths) plan.steps.emplace_back(model::Symlink{path, "x"});
         return plan;
     }
@@ -60,7 +61,7 @@ protected:
 TEST_F(GroupOfLinks, AreAllDone) {
     EXPECT_THAT(applied(plan_of({"/etc/a", "/etc/b", "/etc/c"})), IsState(PlanState::done));
     EXPECT_THAT(states(), testing::Each(StepState::done));
-    EXPECT_EQ(objects()["owner"], 3U);
+    EXPECT_EQ(objects()["machine-1"], 3U);
 }
 
 TEST_F(GroupOfLinks, AFailureLeavesNoEntryOfStepsThatWereNotBegun) {
@@ -69,7 +70,7 @@ TEST_F(GroupOfLinks, AFailureLeavesNoEntryOfStepsThatWereNotBegun) {
                            [&] { std::filesystem::create_directory(scratch_.at("/etc/b")); });
     EXPECT_THAT(state, IsState(PlanState::failed));
     EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::failed, StepState::pending));
-    EXPECT_EQ(objects()["owner"], 2U);
+    EXPECT_EQ(objects()["machine-1"], 2U);
     EXPECT_THAT(*engine.preview_step(model::Symlink{"/etc/c", "x"}, kAgentCaller),
                 testing::Field(&StepPreview::holds, false));
 }
@@ -80,18 +81,19 @@ TEST_F(GroupOfLinks, AStoppedPlanLeavesNoEntryOfStepsThatWereNotBegun) {
                            {.cancel = cancel.get_token()});
     EXPECT_THAT(state, IsState(PlanState::cancelled));
     EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::pending));
-    EXPECT_EQ(objects()["owner"], 1U);
+    EXPECT_EQ(objects()["machine-1"], 1U);
 }
 
 TEST_F(GroupOfLinks, AForgottenStepLeavesTheEntryOfAnotherOwner) {
-    ASSERT_THAT(applied({"other", "other", {model::Symlink{"/etc/b", "theirs"}}}),
+    ASSERT_THAT(applied({"machine-2", "machine-2", {model::Symlink{"/etc/b", "theirs"}}}),
                 IsState(PlanState::done));
     std::stop_source cancel;
     ASSERT_THAT(run(plan_of({"/etc/a", "/etc/b"}), 1, [&] { cancel.request_stop(); },
                     {.cancel = cancel.get_token()}),
                 IsState(PlanState::cancelled));
-    EXPECT_THAT(objects(), ElementsAre(testing::Pair("other", 1), testing::Pair("owner", 1)));
-    auto undo = engine.accept_undo("u", "other", kAgentCaller);
+    EXPECT_THAT(objects(),
+                ElementsAre(testing::Pair("machine-1", 1), testing::Pair("machine-2", 1)));
+    auto undo = engine.accept_undo("u", "machine-2", kAgentCaller);
     ASSERT_THAT(undo, IsOk());
     EXPECT_THAT(carried_out(*undo), IsState(PlanState::undone));
     EXPECT_FALSE(std::filesystem::is_symlink(scratch_.at("/etc/b")));
@@ -102,7 +104,7 @@ TEST_F(GroupOfLinks, AChangeAfterThePreparationIsCapturedAgain) {
     ASSERT_THAT(run(plan_of({"/etc/a", "/etc/b"}), 1,
                     [&] { put(scratch_.at("/etc/b"), "came in between"); }),
                 IsState(PlanState::done));
-    auto undo = engine.accept_undo("u", "owner", kAgentCaller);
+    auto undo = engine.accept_undo("u", "machine-1", kAgentCaller);
     ASSERT_THAT(undo, IsOk());
     EXPECT_THAT(carried_out(*undo), IsState(PlanState::undone));
     EXPECT_EQ(content_of(scratch_.at("/etc/b")), "came in between");
@@ -111,8 +113,9 @@ TEST_F(GroupOfLinks, AChangeAfterThePreparationIsCapturedAgain) {
 
 TEST_F(GroupOfLinks, AStepKnowsWhatAnEarlierOneOfItsObjectApplied) {
     engine.allow({.directories = {{"symlink", {"/etc"}}, {"claim", {"/etc"}}}});
+    have_units(fake, "Where", {});
     const model::Claim claim{"/etc", std::nullopt};
-    model::Plan plan{"p", "owner", {claim, model::Symlink{"/etc/a", "x"}, claim}};
+    model::Plan plan{"p", "machine-1", {claim, model::Symlink{"/etc/a", "x"}, claim}};
     EXPECT_THAT(applied(plan), IsState(PlanState::done));
     EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::done, StepState::skipped));
 }
@@ -120,7 +123,8 @@ TEST_F(GroupOfLinks, AStepKnowsWhatAnEarlierOneOfItsObjectApplied) {
 TEST_F(GroupOfLinks, APlanThatIsStoppedBetweenGroupsHasRecordedTheFirst) {
     std::stop_source cancel;
     engine.allow({.directories = {{"symlink", {"/etc"}}, {"absent-path", {"/etc"}}}});
-    model::Plan plan{"p", "owner", {model::Symlink{"/etc/a", "x"}, model::AbsentPath{"/etc/b"}}};
+    model::Plan plan{
+        "p", "machine-1", {model::Symlink{"/etc/a", "x"}, model::AbsentPath{"/etc/b"}}};
     const auto state = run(plan, 1, [&] { cancel.request_stop(); }, {.cancel = cancel.get_token()});
     EXPECT_THAT(state, IsState(PlanState::cancelled));
     EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::pending));
@@ -130,7 +134,7 @@ TEST_F(GroupOfLinks, APlanThatIsStoppedBetweenGroupsHasRecordedTheFirst) {
 TEST_F(GroupOfLinks, AStepThatNeedsTheOneBeforeItWaits) {
     engine.allow({.directories = {{"directory", {"/etc"}}, {"symlink", {"/etc"}}}});
     if (!is_root()) GTEST_SKIP() << "a directory of root";
-    model::Plan plan{"p", "owner", {model::Directory{"/etc/d", {.mode = model::Mode{0700}}}}};
+    model::Plan plan{"p", "machine-1", {model::Directory{"/etc/d", {.mode = model::Mode{0700}}}}};
     plan.steps.emplace_back(model::Symlink{"/etc/d/link", "x"});
     EXPECT_THAT(applied(plan), IsState(PlanState::done));
 }

@@ -9,6 +9,7 @@ namespace kubexm::executor {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -53,6 +54,72 @@ TEST_F(Claims, MayBeMadeWhereThereIsNoParentYet) {
                  [&] { fs::create_directories(at("/run/containerd/tasks/one")); });
     EXPECT_TRUE(fs::exists(at("/run/containerd")));
     EXPECT_FALSE(fs::exists(at("/run/containerd/tasks")));
+}
+
+/// Mounts of pods and of others below claimed directories.
+class ClaimsWithMounts : public Claims {
+protected:
+    std::string undone_with(const model::Claim& step, const std::vector<ListedUnit>& before,
+                            const std::vector<ListedUnit>& now) {
+        have_units(fake, "Where", before);
+        return undone_after(step, [&] {
+            have_units(fake, "Where", now);
+            for (const ListedUnit& mount : now) fs::create_directories(at(mount.path));
+        });
+    }
+    std::vector<std::string> stopped() {
+        auto calls = fake.calls();
+        std::erase_if(calls, [](const std::string& call) { return !call.starts_with("StopUnit"); });
+        return calls;
+    }
+    static ListedUnit mount(const std::string& unit, const std::string& path) {
+        return {.unit = unit, .path = path};
+    }
+};
+
+TEST_F(ClaimsWithMounts, EndOnlyThoseOfPods) {
+    fs::create_directories(at("/var/lib/kubelet/theirs"));
+    const auto theirs = mount("var-lib-kubelet-theirs.mount", "/var/lib/kubelet/theirs");
+    const auto inside = mount("var-lib-kubelet-theirs-a-b.mount", "/var/lib/kubelet/theirs/a/b");
+    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", "/var/lib/kubelet/pods/1/v");
+    const auto stays = undone_with({"/var/lib/kubelet"}, {theirs, inside}, {theirs, inside, pods});
+    EXPECT_EQ(stays, "");
+    EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-pods-1-v.mount, replace)"));
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/theirs/a/b")));
+    EXPECT_FALSE(fs::exists(at("/var/lib/kubelet/pods")));
+}
+
+TEST_F(ClaimsWithMounts, NameOneThatSomebodyMadeMeanwhile) {
+    const auto theirs = mount("var-lib-kubelet-data.mount", "/var/lib/kubelet/data");
+    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", "/var/lib/kubelet/pods/1/v");
+    EXPECT_EQ(undone_with({"/var/lib/kubelet"}, {}, {theirs, pods}),
+              "/var/lib/kubelet stays with data: not made by pods");
+    EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-pods-1-v.mount, replace)"));
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/data")));
+    EXPECT_FALSE(fs::exists(at("/var/lib/kubelet/pods")));
+}
+
+TEST_F(ClaimsWithMounts, AreEndedAndRemovedByPrefix) {
+    const auto blue = mount("run-netns-blue.mount", "/run/netns/blue");
+    const auto green = mount("run-netns-green.mount", "/run/netns/green");
+    const auto pods = mount("run-netns-cni.mount", "/run/netns/cni-1");
+    fs::create_directories(at("/run/netns/blue"));
+    const model::Claim step{.path = "/run/netns", .if_empty = {}, .prefix = "cni-"};
+    EXPECT_EQ(undone_with(step, {blue}, {blue, green, pods}),
+              "/run/netns stays with green: not made by pods");
+    EXPECT_THAT(stopped(), ElementsAre("StopUnit(run-netns-cni.mount, replace)"));
+    EXPECT_TRUE(fs::exists(at("/run/netns/blue")));
+    EXPECT_TRUE(fs::exists(at("/run/netns/green")));
+    EXPECT_FALSE(fs::exists(at("/run/netns/cni-1")));
+}
+
+TEST_F(ClaimsWithMounts, NameAFewOfMany) {
+    std::vector<ListedUnit> many;
+    for (char name = 'a'; name <= 'j'; ++name) {
+        many.push_back(mount(std::string("m-") + name + ".mount", std::string("/m/") + name));
+    }
+    EXPECT_EQ(undone_with({"/m"}, {}, many),
+              "/m stays with a, b, c, d, e, f, g, h and others: not made by pods");
 }
 
 /// On a path that was not a directory before.
