@@ -9,6 +9,7 @@
 #include "daemon/agent/orders.hpp"
 #include "daemon/agent/state.hpp"
 #include "daemon/base/text.hpp"
+#include "daemon/model/owner.hpp"
 
 namespace kubexm::agent {
 
@@ -176,7 +177,7 @@ std::optional<Decision> follow_orders(const AgentState& state, const ExecutorSta
 }  // namespace
 
 std::string owner_of(const model::Reference& machine) {
-    return fmt::format("{}{}", kOwnerPrefix, machine.uid);
+    return fmt::format("{}{}", model::kMachinePrefix, machine.uid);
 }
 
 std::optional<Decision> decide(const AgentState& state, std::chrono::sys_seconds now) {

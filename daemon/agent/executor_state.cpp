@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/model/owner.hpp"
+
 namespace kubexm::agent {
 
 namespace {
@@ -34,7 +36,7 @@ const wire::Outcome* ExecutorState::newest(const std::string& owner) const {
 std::vector<std::string> ExecutorState::present_machines() const {
     std::vector<std::string> machines;
     for (const wire::ObservedOwner& owner : owners) {
-        if (!owner.name.starts_with(kOwnerPrefix)) continue;
+        if (!model::is_machine_owner(owner.name)) continue;
         // A plan that was interrupted before its first step has no objects yet.
         const auto runs = [](const wire::Outcome& each) {
             return each.state == model::PlanState::running;
@@ -63,7 +65,7 @@ bool ExecutorState::has_unreleased_machine() const {
 std::vector<std::string> ExecutorState::pending_renderings() const {
     std::vector<std::string> pending;
     for (const wire::ObservedOwner& owner : owners) {
-        if (!owner.name.starts_with(kOwnerPrefix)) continue;
+        if (!model::is_machine_owner(owner.name)) continue;
         for (const std::string& object : owner.pending) {
             if (std::ranges::find(pending, object) == pending.end()) pending.push_back(object);
         }

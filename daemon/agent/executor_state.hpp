@@ -9,7 +9,6 @@
 namespace kubexm::agent {
 
 /// Of the owners that kubexmd manages; plans of other owners are left alone.
-inline constexpr std::string_view kOwnerPrefix = "machine-";
 
 /// What the executor has on this host.
 struct ExecutorState {

@@ -4,6 +4,7 @@
 
 #include "daemon/agent/executor_state.hpp"
 #include "daemon/base/log.hpp"
+#include "daemon/model/owner.hpp"
 
 namespace kubexm::agent {
 
@@ -13,7 +14,7 @@ std::vector<std::string> machine_files(const CredentialStore& store) {
     auto names = store.names();
     if (!names) log::warning(names.error().what);
     std::vector<std::string> files = names ? *std::move(names) : std::vector<std::string>();
-    std::erase_if(files, [](const std::string& name) { return !name.starts_with(kOwnerPrefix); });
+    std::erase_if(files, [](const std::string& name) { return !model::is_machine_owner(name); });
     return files;
 }
 

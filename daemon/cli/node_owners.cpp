@@ -3,6 +3,7 @@
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/cli/client.hpp"
+#include "daemon/model/owner.hpp"
 
 namespace kubexm::cli {
 
@@ -13,7 +14,7 @@ Result<OwnerNames> node_owners(const std::string& executor_socket) {
         const auto* observation = std::get_if<wire::Observation>(&reply);
         if (observation == nullptr) return false;
         for (const wire::ObservedOwner& owner : observation->owners) {
-            if (owner.objects > 0 && owner.name.starts_with("machine-"))
+            if (owner.objects > 0 && model::is_machine_owner(owner.name))
                 names.push_back(owner.name);
         }
         return false;

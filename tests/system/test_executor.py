@@ -180,7 +180,7 @@ def test_a_plan_survives_a_kill_of_the_executor(host):
 
 def carry_out(node, identity: str, *steps: dict, user: str | None = None):
     """A plan that needs no content."""
-    node.write("/run/plan.json", plan(identity, *steps))
+    node.write("/run/plan.json", plan(identity, *steps, owner="machine-test" if user else "test"))
     return node.run(["kubexmctl", "apply", "/run/plan.json"], check=False, user=user)
 
 

@@ -29,7 +29,7 @@ def test_idle_connections_of_one_user_do_not_keep_others_out(host):
             assert f"has {MOST_CONNECTIONS} connections already" in reason(wire.hello())
         with executor_wire.connect(host, "root") as wire:
             assert wire.hello()["type"] == "hello"
-            assert apply(wire, plan("p1", FORWARD)) == ""
+            assert apply(wire, plan("p1", FORWARD, owner="test")) == ""
 
     def served():
         with executor_wire.connect(host) as wire:

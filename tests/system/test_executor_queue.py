@@ -7,7 +7,7 @@ import pytest
 from testbed import executor_wire, waiting
 from testbed.executor import client
 from testbed.executor.client import plan
-from testbed.executor.gate import ALLOW_CAT, GATE, begin_plan_at_gate, forwarding, open_gate, state_of
+from testbed.executor.gate import ALLOW_CAT, GATE, begin_plan_at_gate, forwarding, open_gate, state_of, wait_picked_up
 from testbed.executor.plan import step
 
 NOTHING = step("sysctl", key="net.ipv4.ip_forward", value="0")
@@ -16,18 +16,30 @@ DENIED = step("sysctl", key="vm.swappiness", value="1")
 
 
 @pytest.fixture
-def host(nodes):
-    """A node with a plan p1 that waits in its first step of two."""
+def ready(nodes):
     node = nodes()
     client.install(node, ALLOW_CAT)
     node.run(["mkfifo", GATE])
-    begin_plan_at_gate(node, "p1")
     return node
 
 
-def ask(node, request: dict) -> None:
+@pytest.fixture
+def host(ready):
+    """A node with a plan p1 of kubexmd that waits in its first step of two."""
+    begin_plan_at_gate(ready, "p1")
+    return ready
+
+
+@pytest.fixture
+def roots(ready):
+    """The same with a plan of root."""
+    begin_plan_at_gate(ready, "p1", user="root", owner="hardening")
+    return ready
+
+
+def ask(node, request: dict, user: str = "kubexm") -> None:
     """Sends a request whose answer comes after the gate was opened; returns when the executor has read it."""
-    with executor_wire.connect(node) as wire:
+    with executor_wire.connect(node, user) as wire:
         wire.hello()
         wire.send(request)
         wire.hello()
@@ -79,7 +91,7 @@ def test_a_plan_does_not_stop_for_one_that_is_refused(host):
 
 
 @pytest.mark.parametrize("request_again", [
-    {"type": "undo", "plan_id": "p1", "owner": "test"},
+    {"type": "undo", "plan_id": "p1", "owner": client.OWNER},
     {"type": "apply", "plan": plan("p1", NOTHING), "contents": [], "replace": True},
 ], ids=["undo", "apply"])
 def test_a_plan_does_not_stop_for_an_id_that_was_used(host, request_again):
@@ -156,3 +168,65 @@ def test_a_plan_goes_on_when_kubexmd_is_killed(host):
     wait_for(host, "p1", "done")
     waiting.until("kubexmd to be back", lambda: client.shown(host, "ActiveState", "kubexmd") == "active", 60)
     assert state_of(host, "p1") == "done"
+
+
+def test_a_plan_of_root_is_neither_cancelled_nor_replaced_by_kubexmd(roots):
+    with executor_wire.connect(roots) as wire:
+        wire.hello()
+        assert "plan p1 is root's" in client.reason(wire.ask({"type": "cancel", "plan_id": "p1"}))
+    ask(roots, apply_request(plan("p2", NOTHING), replace=True))
+    open_gate(roots)
+    wait_for(roots, "p2", "done")
+    wait_for(roots, "p1", "done")
+    assert forwarding(roots) == "0", "kubexmd's plan waited for root's"
+
+
+def test_objects_of_root_are_neither_undone_nor_repaired_by_kubexmd(roots):
+    open_gate(roots)
+    wait_for(roots, "p1", "done")
+    with executor_wire.connect(roots) as wire:
+        wire.hello()
+        for request in ({"type": "undo", "plan_id": "p2", "owner": "hardening"},
+                        {"type": "repair", "plan_id": "p2", "owner": "hardening"},
+                        apply_request(plan("p2", NOTHING, owner="hardening"), replace=False)):
+            assert "other owners are root's" in client.reason(wire.ask(request)), request
+    assert forwarding(roots) == "1"
+
+
+def test_a_request_of_root_goes_first_and_drops_what_kubexmd_has_queued(host):
+    with executor_wire.connect(host) as waits:
+        waits.hello()
+        waits.send(apply_request(plan("p2", step("sysctl", key="kernel.panic", value="77")), replace=False))
+        waits.hello()
+        ask(host, {"type": "undo", "plan_id": "u1", "owner": client.OWNER}, "root")
+        open_gate(host)
+        assert "a request of root goes first" in client.reason(waits.last())
+    wait_for(host, "u1", "undone")
+    wait_for(host, "p1", "cancelled")
+    assert host.run(["sysctl", "-n", "kernel.panic"]).stdout.strip() != "77"
+
+
+def test_names_of_machines_are_kubexmds(ready):
+    with executor_wire.connect(ready, "root") as wire:
+        wire.hello()
+        refused = client.apply(wire, plan("p1", NOTHING, owner="machine-learning"))
+        assert "names that begin with machine- are kubexmd's" in refused
+
+
+def test_a_list_that_root_shortens_ends_the_running_plan(host):
+    host.write(client.CONFIGURATION, f"{ALLOW_CAT}  sysctls: []\n")
+    host.run(["systemctl", "reload", client.SERVICE])
+    client.until_logged(host, "executor.yaml reloaded")
+    open_gate(host)
+    wait_for(host, "p1", "failed")
+    assert forwarding(host) == "0"
+
+
+def test_a_list_that_root_shortened_holds_for_a_plan_that_is_resumed(host):
+    host.write(client.CONFIGURATION, f"{ALLOW_CAT}  sysctls: []\n")
+    killed = client.shown(host, "MainPID")
+    host.run(["systemctl", "kill", "--signal=KILL", client.SERVICE])
+    wait_picked_up(host, killed)
+    open_gate(host)
+    wait_for(host, "p1", "failed")
+    assert forwarding(host) == "0"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from testbed import exit_code
-from testbed.executor import Executor, plan
+from testbed.executor import Executor, client, plan
 
 GIVEN_UP = "times with the same error"
 
@@ -18,7 +18,7 @@ def executor(node):
 
 def try_link(executor: Executor, user: str | None, target: str = "ca.crt"):
     """A link in a directory that is not there."""
-    return executor.apply(plan.text(plan.step("symlink", path=plan.LINK, target=target)), user)
+    return executor.apply(plan.text(plan.step("symlink", path=plan.LINK, target=target), owner=client.OWNER), user)
 
 
 @pytest.fixture

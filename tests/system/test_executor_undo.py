@@ -12,7 +12,7 @@ CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
 CA_FILE, CONFIGURATION = "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml"
 UNIT = "[Service]\nExecStart=/usr/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
 ACCESS = {"mode": "0644", "uid": 0, "gid": 0}
-OLD, NEW = "machine-old", "machine-new"
+OLD, NEW = "node-old", "node-new"
 
 
 @pytest.fixture(params=image.USUAL)

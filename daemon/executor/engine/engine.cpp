@@ -33,6 +33,12 @@ Result<> may_retry(Journal& journal, const model::Plan& plan, const Caller& call
     return check_retry_limit(journal, model::hash_of(plan));
 }
 
+/// Whether something was done for the owner before.
+Result<bool> is_known(Journal& journal, const std::string& owner) {
+    const auto outcomes = TRY(journal.outcomes());
+    return std::ranges::find(outcomes, owner, &OutcomeRecord::owner) != outcomes.end();
+}
+
 model::Plan undo_plan(const std::string& id, const std::string& owner) {
     return {.id = id, .owner = owner, .steps = {}, .purpose = PlanPurpose::release};
 }
@@ -143,7 +149,9 @@ Result<> Engine::acceptable(const model::Plan& plan, std::span<const Content> co
                             const Caller& caller) {
     return store_.use([&](Records& records) -> Result<> {
         TRY(check(plan, caller));
-        auto good = may_retry(records.journal, plan, caller);
+        const bool known = TRY(is_known(records.journal, plan.owner));
+        auto good = may_apply_for(plan.owner, known, caller.uid);
+        if (good) good = may_retry(records.journal, plan, caller);
         if (good) good = records.journal.is_new(plan.id);
         if (good) good = check_contents(plan, contents);
         if (!good) return refuse(caller, good.error());
@@ -170,7 +178,8 @@ Result<> Engine::undo_acceptable(const std::string& id, const std::string& owner
         if (owner.empty()) {
             return refuse(caller, {Code::invalid, "undo: owner must not be empty"});
         }
-        auto good = can_be_read_back(undo_plan(id, owner));
+        auto good = may_change_objects_of(owner, caller.uid);
+        if (good) good = can_be_read_back(undo_plan(id, owner));
         if (good) good = records.journal.is_new(id);
         if (!good) return refuse(caller, good.error());
         return {};
@@ -187,6 +196,9 @@ Result<PlanRecord> Engine::accept_undo(const std::string& id, const std::string&
 
 Result<PlanRecord> Engine::accept_repair(const std::string& id, const std::string& owner,
                                          const Caller& caller) {
+    if (auto good = may_change_objects_of(owner, caller.uid); !good) {
+        return refuse(caller, good.error());
+    }
     return store_.use([&](Records& records) -> Result<PlanRecord> {
         const auto plan = repair_plan(records, id, owner);
         if (!plan) return refuse(caller, plan.error());
@@ -244,6 +256,7 @@ Result<StepPreview> Engine::preview_step(Records& records, const model::Step& st
     Context context{
         root_, systemd_, records.vault, std::chrono::steady_clock::now() + kReadDeadline, {}};
     if (entry) {
+        context.created = was_created(*entry);
         if (auto previous = applied_step(*entry)) context.previous = *std::move(previous);
     }
     return preview(context, step);

@@ -88,7 +88,8 @@ private:
                              const Caller& caller);
     std::unexpected<Error> refuse(const Caller& caller, const Error& error);
     Result<StepPreview> preview_step(Records& records, const model::Step& step);
-    Result<std::string> difference_of(Records& records, const model::Step& applied);
+    Result<std::string> difference_of(Records& records, const LedgerEntry& entry,
+                                      const model::Step& applied);
     Result<bool> is_settled();
     Result<model::Plan> repair_plan(Records& records, const std::string& id,
                                     const std::string& owner);

@@ -58,9 +58,11 @@ Result<bool> Engine::is_settled() {
     return !stopping && !packages_are_changing(root_);
 }
 
-Result<std::string> Engine::difference_of(Records& records, const model::Step& applied) {
+Result<std::string> Engine::difference_of(Records& records, const LedgerEntry& entry,
+                                          const model::Step& applied) {
     Context context{
         root_, systemd_, records.vault, std::chrono::steady_clock::now() + kDriftDeadline, {}};
+    context.created = was_created(entry);
     context.previous = applied;
     return difference(context, applied);
 }
@@ -77,7 +79,7 @@ Result<DriftReport> Engine::drift() {
             if (!step) continue;
             for (std::string& path : paths_of(*step)) report.paths.push_back(std::move(path));
             if (!report.decided) continue;
-            const std::string found = TRY(difference_of(records, *step));
+            const std::string found = TRY(difference_of(records, entry, *step));
             if (found.empty()) continue;
             for (const LedgerOwner& owner : entry.owners) {
                 report.objects.push_back({owner.owner, model::text_of(*step), found});
@@ -95,7 +97,7 @@ Result<std::map<std::string, std::vector<std::string>>> Engine::pending_renderin
         for (const LedgerEntry& entry : entries) {
             const auto step = readable_step(entry);
             if (!step || !renders_differently(*step)) continue;
-            const auto drifted = difference_of(records, *step);
+            const auto drifted = difference_of(records, entry, *step);
             if (!drifted || !drifted->empty()) continue;
             for (const LedgerOwner& owner : entry.owners) {
                 pending[owner.owner].push_back(model::object_of(*step));
@@ -118,7 +120,7 @@ Result<model::Plan> Engine::repair_plan(Records& records, const std::string& id,
     for (const LedgerEntry& entry : entries) {
         auto step = readable_step(entry);
         if (!step || !is_of(entry, owner)) continue;
-        const std::string found = TRY(difference_of(records, *step));
+        const std::string found = TRY(difference_of(records, entry, *step));
         applied.push_back({*std::move(step), !found.empty()});
     }
     model::Plan plan{.id = id,

@@ -60,6 +60,7 @@ Result<std::vector<std::uint32_t>> Forward::unfinished() {
 
 Result<Context> Forward::context_for(const Work& work) {
     Context context = run_.context_for(step_of(work));
+    context.created = work.before && was_created(*work.before);
     // Whether an interrupted step was applied is unknown: it counts as not applied.
     if (work.resumed || !work.before) return context;
     context.previous = TRY(applied_step(*work.before));
@@ -82,8 +83,11 @@ Result<PlanState> Forward::run_group(Group& group) {
             forget_rest(group);
             return stop();
         }
-        work.begun = true;
-        if (auto done = carry_out(work, group.size() == 1); !done) {
+        // Root may have changed the lists since the plan was accepted.
+        auto done = permitted(run_.allowed(), step_of(work));
+        work.begun = done.has_value();
+        if (done) done = carry_out(work, group.size() == 1);
+        if (!done) {
             forget_rest(group);
             return fail_step(work.index, done.error());
         }

@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "daemon/base/try.hpp"
+#include "daemon/executor/steps/pre_image.hpp"
 #include "daemon/executor/steps/steps.hpp"
 
 namespace kubexm::executor {
@@ -46,6 +47,12 @@ const LedgerOwner* newest_other(const LedgerEntry& entry, std::string_view owner
     const auto newest = std::ranges::find_if(
         others, [&](const LedgerOwner& other) { return other.owner != owner; });
     return newest == others.end() ? nullptr : &*newest;
+}
+
+bool was_created(const LedgerEntry& entry) {
+    const auto image = image_from_json(entry.pre_image);
+    const auto* path = image ? std::get_if<PathPreImage>(&*image) : nullptr;
+    return path != nullptr && path->kind == "absent";
 }
 
 bool is_undone_last(const LedgerEntry& entry) {

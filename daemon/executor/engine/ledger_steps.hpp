@@ -24,6 +24,9 @@ std::vector<std::string> digests_in(const std::string& written);
 /// The newest owner of an entry besides `owner`; null: none.
 const LedgerOwner* newest_other(const LedgerEntry& entry, std::string_view owner);
 
+/// Whether nothing was at the path of the object before its first step.
+bool was_created(const LedgerEntry& entry);
+
 bool is_undone_last(const LedgerEntry& entry);
 /// For a person: "file /etc/hosts".
 std::string object_of(const LedgerEntry& entry);

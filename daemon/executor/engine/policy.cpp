@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "daemon/base/text.hpp"
+#include "daemon/base/try.hpp"
 #include "daemon/executor/steps/steps.hpp"
+#include "daemon/model/owner.hpp"
 
 namespace kubexm::executor {
 
@@ -15,6 +17,20 @@ Result<> permitted(const model::Plan& plan, const model::AllowList& allow) {
         }
     }
     return {};
+}
+
+Result<> may_apply_for(const std::string& owner, bool is_known, std::uint32_t user) {
+    TRY(may_change_objects_of(owner, user));
+    if (user != 0 || is_known || !model::is_machine_owner(owner)) return {};
+    return fail(Code::denied,
+                fmt::format("plan.owner {}: names that begin with {} are kubexmd's; choose another",
+                            printable(owner), model::kMachinePrefix));
+}
+
+Result<> may_change_objects_of(const std::string& owner, std::uint32_t user) {
+    if (user == 0 || model::is_machine_owner(owner)) return {};
+    return fail(Code::denied, fmt::format("owner {}: expected {}..., other owners are root's",
+                                          printable(owner), model::kMachinePrefix));
 }
 
 }  // namespace kubexm::executor

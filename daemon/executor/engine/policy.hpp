@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "daemon/base/error.hpp"
 #include "daemon/model/allow.hpp"
 #include "daemon/model/plan.hpp"
@@ -9,5 +12,12 @@ namespace kubexm::executor {
 /// Whether root's allow-lists permit every step of the plan. Pure. denied, invalid: names the step
 /// and, where there is one, the allow-list that lacks it.
 Result<> permitted(const model::Plan& plan, const model::AllowList& allow);
+
+/// Whether a user may apply a plan for an owner. kubexmd's plans are for machines, root's for
+/// others; of machines only for one that the journal knows, to help out. Pure. denied: says why.
+Result<> may_apply_for(const std::string& owner, bool is_known, std::uint32_t user);
+
+/// Whether a user may undo or repair what an owner has. Pure. denied: says why.
+Result<> may_change_objects_of(const std::string& owner, std::uint32_t user);
 
 }  // namespace kubexm::executor

@@ -64,6 +64,7 @@ Result<> Undo::reapply(const LedgerEntry& entry) {
 
 Result<StepState> Undo::apply_wanted(const LedgerEntry& entry, const model::Step& step) {
     Context context = run_.context_for(step);
+    context.created = was_created(entry);
     context.previous = TRY(applied_step(entry));
     const bool already = TRY(holds(context, step));
     const auto written = TRY(written_with(entry, step));

@@ -19,6 +19,7 @@ public:
 
     const PlanRecord& record() const { return record_; }
     Journal& journal() const { return parts_.journal; }
+    const model::AllowList& allowed() const { return parts_.allow; }
     /// For one verb of a step: its deadline begins now.
     Context context_for(const model::Step& step);
 

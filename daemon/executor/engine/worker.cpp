@@ -1,6 +1,9 @@
 #include "daemon/executor/engine/worker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 
 #include "daemon/model/step.hpp"
 
@@ -41,38 +44,60 @@ bool Worker::query(std::uint32_t user, Query query) {
     return true;
 }
 
-bool Worker::plan(std::uint32_t user, Plan plan) {
+bool Worker::plan(std::uint32_t user, Plan plan, Plan drop) {
     {
         const std::scoped_lock lock(mutex_);
         const auto of_others =
-            std::ranges::count_if(plans_, [](const auto& waiting) { return waiting.first != 0; });
+            std::ranges::count_if(plans_, [](const Waiting& waiting) { return waiting.user != 0; });
         if (plans_.size() >= kMaxWaitingPlans) return false;
         if (user != 0 && std::cmp_greater_equal(of_others, kMaxWaitingPlans - 1)) return false;
-        plans_.emplace_back(user, std::move(plan));
+        plans_.push_back({user, std::move(plan), std::move(drop)});
     }
     changed_.notify_one();
     return true;
 }
 
-Stop Worker::begin_plan(std::string id) {
+bool Worker::plan_of_root(Plan plan) {
+    std::vector<Waiting> dropped;
+    bool fits = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto others =
+            std::ranges::stable_partition(plans_, [](const Waiting& w) { return w.user == 0; });
+        std::ranges::move(others, std::back_inserter(dropped));
+        plans_.erase(others.begin(), others.end());
+        fits = plans_.size() < kMaxWaitingPlans;
+        if (fits) plans_.push_back({0, std::move(plan), [] {}});
+    }
+    for (Waiting& waiting : dropped) waiting.drop();
+    changed_.notify_one();
+    return fits;
+}
+
+Stop Worker::begin_plan(std::string id, std::uint32_t user) {
     const std::scoped_lock lock(mutex_);
     running_ = std::move(id);
+    running_user_ = user;
     plan_stop_ = {};
     return {plan_stop_.get_token(), thread_.get_stop_token()};
 }
 
-void Worker::stop_plan() {
+void Worker::stop_plan_for(std::uint32_t user) {
     const std::scoped_lock lock(mutex_);
+    if (!may_stop(user)) return;
     plan_stop_.request_stop();
     changed_.notify_one();
 }
 
-bool Worker::stop_plan(std::string_view id) {
+Result<> Worker::stop_plan(const std::string& id, std::uint32_t user) {
     const std::scoped_lock lock(mutex_);
-    if (id.empty() || id != running_) return false;
+    if (id.empty() || id != running_) {
+        return fail(Code::not_found, fmt::format("plan {} is not running", id));
+    }
+    if (!may_stop(user)) return fail(Code::denied, fmt::format("plan {} is root's", id));
     plan_stop_.request_stop();
     changed_.notify_one();
-    return true;
+    return {};
 }
 
 bool Worker::pop_query(Query& query) {
@@ -121,7 +146,7 @@ void Worker::run(const std::stop_token& end) {
             timer_.rest();
             changed_.wait(lock, end, [this] { return !queries_.empty() || !plans_.empty(); });
             if (end.stop_requested() || plans_.empty()) continue;
-            next = std::move(plans_.front().second);
+            next = std::move(plans_.front().run);
             plans_.pop_front();
         }
         timer_.beat();

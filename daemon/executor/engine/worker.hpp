@@ -9,10 +9,11 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "daemon/base/error.hpp"
 #include "daemon/base/work_timer.hpp"
 #include "daemon/executor/engine/stop.hpp"
 
@@ -34,10 +35,14 @@ public:
 
     /// Any thread. False: too many queries of this user wait.
     bool query(std::uint32_t user, Query query);
-    /// Any thread. False: too many plans wait; one place is reserved for root.
-    bool plan(std::uint32_t user, Plan plan);
-    /// Any thread. Stops the plan with this id before its next step. False: the plan does not run.
-    bool stop_plan(std::string_view id);
+    /// Any thread. False: too many plans wait; one place is reserved for root. `drop` is called
+    /// instead of `plan` where root's request goes first.
+    bool plan(std::uint32_t user, Plan plan, Plan drop = [] {});
+    /// Any thread. Drops the waiting plans of all other users. False: too many of root's wait.
+    bool plan_of_root(Plan plan);
+    /// Any thread. Stops the plan with this id before its next step. not_found: it does not run.
+    /// denied: it is root's, and the user is not.
+    Result<> stop_plan(const std::string& id, std::uint32_t user);
 
     /// Leaves a running plan before its next step, drops both queues, and joins the thread. Called
     /// on the owner's thread.
@@ -49,24 +54,33 @@ public:
     // --- worker thread
 
     /// Marks a plan as running; returns the requests that may stop it.
-    Stop begin_plan(std::string id);
-    /// Stops the running plan, if there is one, before its next step.
-    void stop_plan();
+    Stop begin_plan(std::string id, std::uint32_t user);
+    /// Stops the running plan, if there is one, before its next step. Another user's request does
+    /// not stop a plan of root.
+    void stop_plan_for(std::uint32_t user);
     /// Serves some of the waiting queries.
     void serve_queries();
     /// Serves queries for some time, or until the plan is to stop.
     void serve_queries_for(std::chrono::seconds time, const Stop& stop);
 
 private:
+    struct Waiting {
+        std::uint32_t user = 0;
+        Plan run;
+        Plan drop;
+    };
+
     void run(const std::stop_token& end);
+    bool may_stop(std::uint32_t user) const { return user == 0 || running_user_ == user; }
     bool pop_query(Query& query);
 
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::map<std::uint32_t, std::deque<Query>> queries_;  // by user; none is empty
     std::uint32_t served_ = 0;                            // user of the last query
-    std::deque<std::pair<std::uint32_t, Plan>> plans_;
+    std::deque<Waiting> plans_;
     std::string running_;  // id of the plan
+    std::uint32_t running_user_ = 0;
     std::stop_source plan_stop_;
     WorkTimer timer_;
     std::jthread thread_;  // last: uses everything above

@@ -126,10 +126,8 @@ void Service::answer(const Requester& requester, const wire::Subscribe&) {
 }
 
 void Service::answer(const Requester& requester, const wire::Cancel& request) {
-    if (!worker_.stop_plan(request.plan_id)) {
-        return refuse(requester,
-                      {Code::not_found, fmt::format("plan {} is not running", request.plan_id)});
-    }
+    auto stopped = worker_.stop_plan(request.plan_id, requester.caller.uid);
+    if (!stopped) return refuse(requester, stopped.error());
     send(requester, wire::Accepted{request.plan_id}, wire::Part::last);
     worker_.query(0, [this, requester, id = request.plan_id] {
         engine_.note(requester.caller, "plan cancelled", id);

@@ -16,21 +16,30 @@ bool is_transient(Code code) { return code != Code::corrupt && code != Code::con
 
 }  // namespace
 
-/// Any thread. A queued plan waits for the running one. False: the queue is full, and the requester
-/// was refused.
+/// Any thread. A queued plan waits for the running one; a request of root goes first. False: the
+/// queue is full, and the requester was refused.
 bool Service::queue_plan(const Requester& requester, bool replace, Accept accept) {
-    const bool queued = worker_.plan(
-        requester.caller.uid, [this, requester, replace, accept = std::move(accept)]() mutable {
-            auto ready = resume_interrupted(replace);
-            auto record = ready ? accept() : std::unexpected(ready.error());
-            if (!record) return reply(requester, refused(record.error()), wire::Part::last);
-            // Before the client knows the plan, so that it can cancel it at once.
-            const Stop stop = worker_.begin_plan(record->id);
-            log_accepted(*record);
-            begin_events(*record);
-            reply(requester, wire::Accepted{record->id}, wire::Part::last);
-            std::ignore = carry_out(*record, stop);  // followers get the outcome
-        });
+    const std::uint32_t user = requester.caller.uid;
+    auto run = [this, requester, replace, accept = std::move(accept)]() mutable {
+        std::optional<std::uint32_t> replaced_by;
+        if (replace) replaced_by = requester.caller.uid;
+        auto ready = resume_interrupted(replaced_by);
+        auto record = ready ? accept() : std::unexpected(ready.error());
+        if (!record) return reply(requester, refused(record.error()), wire::Part::last);
+        // Before the client knows the plan, so that it can cancel it at once.
+        const Stop stop = worker_.begin_plan(record->id, record->uid);
+        log_accepted(*record);
+        begin_events(*record);
+        reply(requester, wire::Accepted{record->id}, wire::Part::last);
+        std::ignore = carry_out(*record, stop);  // followers get the outcome
+    };
+    auto drop = [this, requester] {
+        reply(requester, refused({Code::unavailable, "dropped: a request of root goes first"}),
+              wire::Part::last);
+    };
+    const bool is_roots = user == 0 && requester.session != 0;  // not our own
+    const bool queued = is_roots ? worker_.plan_of_root(std::move(run))
+                                 : worker_.plan(user, std::move(run), std::move(drop));
     if (queued) return true;
     refuse(requester, {Code::exhausted, "too many plans are queued; retry later"});
     return false;
@@ -44,7 +53,9 @@ void Service::replace_plan(const Requester& requester, Check check, Accept accep
         if (auto valid = check(); !valid) {
             return reply(requester, refused(valid.error()), wire::Part::last);
         }
-        if (queue_plan(requester, true, std::move(accept))) worker_.stop_plan();
+        if (queue_plan(requester, true, std::move(accept))) {
+            worker_.stop_plan_for(requester.caller.uid);
+        }
     };
     if (worker_.query(requester.caller.uid, std::move(checked))) return;
     refuse(requester, too_many_requests(requester.caller));
@@ -52,21 +63,21 @@ void Service::replace_plan(const Requester& requester, Check check, Accept accep
 
 void Service::recover() {
     worker_.plan(0, [this] {
-        if (resume_interrupted(false)) loop_.post([this] { on_health({}); });
+        if (resume_interrupted({})) loop_.post([this] { on_health({}); });
     });
 }
 
 /// Worker thread. Carries out the plan that a crash or a journal fault interrupted, if any.
-/// `replaced`: stops it at its next step.
-Result<> Service::resume_interrupted(bool replaced) {
+/// `replaced_by` a user who may stop it: at its next step.
+Result<> Service::resume_interrupted(std::optional<std::uint32_t> replaced_by) {
     const auto interrupted = engine_.interrupted();
     if (!interrupted) return report_fault(interrupted.error());
     const std::optional<PlanRecord>& plan = *interrupted;
     if (!plan) return {};
     log_resumed(*plan);
     begin_events(*plan);
-    const Stop stop = worker_.begin_plan(plan->id);
-    if (replaced) worker_.stop_plan();
+    const Stop stop = worker_.begin_plan(plan->id, plan->uid);
+    if (replaced_by) worker_.stop_plan_for(*replaced_by);
     return carry_out(*plan, stop);
 }
 

@@ -74,7 +74,7 @@ private:
     bool queue_plan(const Requester& requester, bool replace, Accept accept);
     using Check = std::move_only_function<Result<>()>;
     void replace_plan(const Requester& requester, Check check, Accept accept);
-    Result<> resume_interrupted(bool replaced);
+    Result<> resume_interrupted(std::optional<std::uint32_t> replaced_by);
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
     void retry_unfinished_undo();
     std::unexpected<Error> report_fault(const Error& fault);

@@ -15,6 +15,13 @@ Result<bool> is_absent(Context& context, const std::string& path) {
     return state.kind == PathKind::absent;
 }
 
+/// Only a directory of ours has the mode and owner of the step: those of others stay as they are.
+bool is_as_wanted(const Context& context, const model::Directory& step, const PathState& now) {
+    const bool same = now.mode == step.access.mode.bits && now.uid == step.access.uid &&
+                      now.gid == step.access.gid;
+    return now.kind == PathKind::directory && (same || !context.created);
+}
+
 Result<Lines> one_line(std::string line) { return Lines{std::move(line)}; }
 
 }  // namespace
@@ -26,8 +33,7 @@ Result<> permitted(const model::AllowList& allow, const model::Directory& step) 
 
 Result<bool> holds(Context& context, const model::Directory& step) {
     const auto state = TRY(state_at(context, step.path));
-    return state.kind == PathKind::directory && state.mode == step.access.mode.bits &&
-           state.uid == step.access.uid && state.gid == step.access.gid;
+    return is_as_wanted(context, step, state);
 }
 
 Result<PreImage> capture(Context& context, const model::Directory& step) {
@@ -36,6 +42,7 @@ Result<PreImage> capture(Context& context, const model::Directory& step) {
 
 Result<> apply(Context& context, const model::Directory& step) {
     const auto state = TRY(inspect(context.root, step.path));
+    if (is_as_wanted(context, step, state)) return {};
     Attributes attributes{step.access.mode.bits, step.access.uid, step.access.gid, state.xattrs};
     if (state.kind == PathKind::directory) {
         return set_attributes(context.root, step.path, attributes);
@@ -43,8 +50,11 @@ Result<> apply(Context& context, const model::Directory& step) {
     return make_directory(context.root, step.path, attributes);
 }
 
+/// A directory that was there before was not changed.
 Result<std::string> undo(Context& context, const model::Directory& step, const PreImage& image) {
-    return restore_image(context, step.path, image);
+    const auto before = TRY(image_as<PathPreImage>(image));
+    if (before.kind == "directory") return std::string();
+    return restore_path(context, step.path, before);
 }
 
 Result<Lines> preview(Context& context, const model::Directory& step) {

@@ -71,11 +71,11 @@ Result<> file_apply(Context& context, const Step& step) {
 }
 
 template <typename Step>
-Result<> content_permitted(const model::AllowList& allow, const Step& step) {
+Result<> content_permitted(const model::AllowList& allow, const Step& step, std::uint32_t most) {
     if (!is_sha256(step.digest)) {
         return fail(Code::invalid, "digest: expected a SHA-256 of 64 hexadecimal digits");
     }
-    TRY(access_permitted(step.access, kMaxFileMode));
+    TRY(access_permitted(step.access, most));
     return path_permitted(allow, step.kType, step.path);
 }
 
@@ -129,10 +129,10 @@ Result<> permitted(const model::AllowList& allow, const model::RenderedFile& ste
     return {};
 }
 Result<> permitted(const model::AllowList& allow, const model::DataFile& step) {
-    return content_permitted(allow, step);
+    return content_permitted(allow, step, kMaxFileMode);
 }
 Result<> permitted(const model::AllowList& allow, const model::SecretFile& step) {
-    return content_permitted(allow, step);
+    return content_permitted(allow, step, kMaxSecretMode);
 }
 
 Result<bool> holds(Context& context, const model::RenderedFile& step) {

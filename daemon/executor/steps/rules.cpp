@@ -48,10 +48,11 @@ Result<> path_permitted(const model::AllowList& allow, std::string_view type,
 }
 
 Result<> access_permitted(const model::FileAccess& access, std::uint32_t most) {
-    if (access.uid == 0 && (access.mode.bits & ~most) == 0) return {};
-    return fail(Code::denied,
-                fmt::format("expected owner root and a mode within {:04o}, found uid {} and {:04o}",
-                            most, access.uid, access.mode.bits));
+    const bool is_roots = access.uid == 0 && access.gid == 0;
+    if (is_roots && (access.mode.bits & ~most) == 0) return {};
+    return fail(Code::denied, fmt::format("expected owner and group root and a mode within {:04o}, "
+                                          "found {}:{} and {:04o}",
+                                          most, access.uid, access.gid, access.mode.bits));
 }
 
 Result<> listed(const std::vector<std::string>& list, const std::string& name,

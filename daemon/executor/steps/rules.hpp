@@ -15,14 +15,15 @@
 namespace kubexm::executor {
 
 inline constexpr std::uint32_t kMaxFileMode = 0644;
+inline constexpr std::uint32_t kMaxSecretMode = 0600;
 inline constexpr std::uint32_t kMaxDirectoryMode = 0755;
 
 Result<> check_path(const std::string& path);
 /// Below a directory that is listed for this step type, or a listed file itself.
 Result<> path_permitted(const model::AllowList& allow, std::string_view type,
                         const std::string& path);
-/// The owner must be root, and no one else may write: the owner of a directory decides about the
-/// drop-ins and static pods in it. No file may be executable.
+/// Owner and group must be root, and no one else may write: the owner of a directory decides about
+/// the drop-ins and static pods in it. No file may be executable.
 Result<> access_permitted(const model::FileAccess& access, std::uint32_t most);
 /// `list` is allow.`key`.
 Result<> listed(const std::vector<std::string>& list, const std::string& name,

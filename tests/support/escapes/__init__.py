@@ -8,7 +8,7 @@ from testbed.executor.client import ACCESS, apply, plan
 from testbed.executor.plan import step
 
 DROP = "/var/lib/kubexm/drop"  # the attacker's own directory, which root allowed for most steps
-OWNER = "escapes"
+OWNER = "machine-escapes"
 CA = b"-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
 
 CONFIGURATION = f"""

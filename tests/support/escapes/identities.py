@@ -1,6 +1,6 @@
 """Others than root and kubexmd's user."""
 
-from escapes import CA, Escape, data
+from escapes import CA, OWNER, Escape, data
 from testbed import executor_wire
 from testbed.executor.client import plan, reason
 
@@ -46,8 +46,8 @@ ALL = [
     _stranger("observe", SPEAK, {"type": "observe"}),
     _stranger("preview", SPEAK, {"type": "preview", "plan": _PLAN}),
     _stranger("apply", SPEAK, {"type": "apply", "plan": _PLAN, "contents": [executor_wire.digest(CA)], "replace": True}),
-    _stranger("undo", SPEAK, {"type": "undo", "plan_id": "identity-undo", "owner": "escapes"}),
-    _stranger("repair", SPEAK, {"type": "repair", "plan_id": "identity-repair", "owner": "escapes"}),
+    _stranger("undo", SPEAK, {"type": "undo", "plan_id": "identity-undo", "owner": OWNER}),
+    _stranger("repair", SPEAK, {"type": "repair", "plan_id": "identity-repair", "owner": OWNER}),
     _stranger("subscribe", SPEAK, {"type": "subscribe"}),
     _stranger("cancel", SPEAK, {"type": "cancel", "plan_id": "identity"}),
     _stranger("follow", SPEAK, {"type": "follow", "plan_id": "identity"}),

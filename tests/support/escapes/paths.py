@@ -9,7 +9,7 @@ from testbed.executor.plan import step
 
 PKI = "/etc/kubernetes/pki"
 NOT_PLAIN, NOT_BELOW = "expected an absolute path", "is not below a directory"
-FOR_ROOT = "expected owner root"
+FOR_ROOT = "expected owner and group root"
 
 _path = partial(of_plan, "path")
 

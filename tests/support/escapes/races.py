@@ -88,7 +88,7 @@ def _begin_undo(wire: Wire, identity: str, owner: str) -> None:
 
 def _race(name: str, step_for: Callable[[int], dict]) -> Escape:
     def attempt(node) -> str:
-        owner = f"race-{name}"
+        owner = f"machine-race-{name}"
         before = _victim(node)
         with executor_wire.connect(node) as wire:
             wire.hello()

@@ -92,7 +92,7 @@ ALL = [
     _replay("same", BEFORE, lambda wire, identity: apply(wire, plan(identity, _HARMLESS))),
     _replay("other-steps", BEFORE, lambda wire, identity: apply(wire, plan(identity, _OTHER))),
     _replay("no-steps", BEFORE, lambda wire, identity: apply(wire, plan(identity))),
-    _replay("other-owner", BEFORE, lambda wire, identity: apply(wire, plan(identity, _OTHER, owner="somebody"))),
+    _replay("other-owner", BEFORE, lambda wire, identity: apply(wire, plan(identity, _OTHER, owner="machine-somebody"))),
     _replay("as-an-undo", BEFORE, _undo),
     _replay("after-an-undo", BEFORE, _after_undo),
     _replay("undo", BEFORE, _undo_twice),

@@ -9,6 +9,7 @@ from testbed.executor_wire import Wire
 
 CONFIGURATION = "/etc/kubexm/executor.yaml"
 SERVICE, SOCKET = "kubexm-executor.service", "kubexm-executor.socket"
+OWNER = "machine-test"  # of plans of kubexmd
 ACCESS = {"mode": "0644", "uid": 0, "gid": 0}
 
 
@@ -34,7 +35,7 @@ def until_logged(node, text: str, *options: str) -> str:
 
 
 def plan(identity: str, *steps: dict, **more) -> dict:
-    return {"id": identity, "owner": "test", "steps": list(steps), **more}
+    return {"id": identity, "owner": OWNER, "steps": list(steps), **more}
 
 
 def offer(wire: Wire, document: dict, contents: Sequence[bytes] = ()) -> dict | None:
@@ -53,7 +54,7 @@ def apply(wire: Wire, document: dict, contents: Sequence[bytes] = ()) -> str:
     return reason(reply) or reason(wire.ask({"type": "follow", "plan_id": document["id"]}))
 
 
-def undo(wire: Wire, identity: str, owner: str = "test") -> str:
+def undo(wire: Wire, identity: str, owner: str = OWNER) -> str:
     """Takes back what is there for an owner; returns why not."""
     reply = wire.ask({"type": "undo", "plan_id": identity, "owner": owner})
     return reason(reply) or reason(wire.ask({"type": "follow", "plan_id": identity}))

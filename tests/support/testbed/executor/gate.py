@@ -11,11 +11,11 @@ FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
 ALLOW_CAT = "allow:\n  executables: [/usr/bin/cat]\n"
 
 
-def begin_plan_at_gate(node, identity: str) -> None:
+def begin_plan_at_gate(node, identity: str, user: str = "kubexm", **more: str) -> None:
     """A plan whose first step waits at the gate and whose second is easy to see."""
-    with executor_wire.connect(node) as wire:
+    with executor_wire.connect(node, user) as wire:
         wire.hello()
-        assert offer(wire, plan(identity, CAT, FORWARD))["type"] == "accepted"
+        assert offer(wire, plan(identity, CAT, FORWARD, **more))["type"] == "accepted"
     wait_at_gate(node)
 
 

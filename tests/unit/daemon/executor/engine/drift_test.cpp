@@ -10,14 +10,14 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A host where a plan was applied for "owner".
+/// A host where a plan was applied for "machine-1".
 class DriftTest : public EngineHost {
 protected:
     void apply(const std::vector<model::Step>& steps) {
         engine.allow({.directories = {{"symlink", {"/etc"}}, {"managed-block", {"/etc"}}},
                       .units = {"kubelet.service"},
                       .sysctls = {"vm.overcommit_memory"}});
-        EXPECT_THAT(applied({"p1", "owner", steps}), IsState(PlanState::done))
+        EXPECT_THAT(applied({"p1", "machine-1", steps}), IsState(PlanState::done))
             << engine.plan("p1")->last_error;
     }
     std::vector<Drifted> drift() {
@@ -28,7 +28,7 @@ protected:
         return report->objects;
     }
     std::string refusal() {
-        auto record = engine.accept_repair("r1", "owner", kAgentCaller);
+        auto record = engine.accept_repair("r1", "machine-1", kAgentCaller);
         return record ? "" : std::string(name_of(record.error().code)) + ": " + record.error().what;
     }
     void unit_is(const std::string& active, const std::string& enablement,
@@ -46,18 +46,18 @@ protected:
 TEST_F(DriftTest, NothingDiffersAfterAPlan) {
     apply({model::Symlink{"/etc/link", "target"}});
     EXPECT_THAT(drift(), IsEmpty());
-    EXPECT_EQ(refusal(), "not_found: owner owner: nothing differs");
+    EXPECT_EQ(refusal(), "not_found: owner machine-1: nothing differs");
 }
 
 TEST_F(DriftTest, ReportsAndRepairsAnObjectOfEveryOwner) {
     apply({model::Symlink{"/etc/link", "target"}});
-    EXPECT_THAT(applied({"p2", "other", {model::Symlink{"/etc/link", "target"}}}),
+    EXPECT_THAT(applied({"p2", "machine-2", {model::Symlink{"/etc/link", "target"}}}),
                 IsState(PlanState::done));
     fs::remove(scratch_.at("/etc/link"));
     const std::string object = "link /etc/link to target";
-    EXPECT_THAT(drift(), ElementsAre(Drifted{"owner", object, "absent"},
-                                     Drifted{"other", object, "absent"}));
-    auto record = engine.accept_repair("r1", "owner", kAgentCaller);
+    EXPECT_THAT(drift(), ElementsAre(Drifted{"machine-1", object, "absent"},
+                                     Drifted{"machine-2", object, "absent"}));
+    auto record = engine.accept_repair("r1", "machine-1", kAgentCaller);
     ASSERT_THAT(record, IsOk());
     EXPECT_EQ(record->purpose, PlanPurpose::repair);
     EXPECT_THAT(carried_out(*record), IsState(PlanState::done));
@@ -93,13 +93,13 @@ TEST_F(DriftTest, AUnitDiffersUnlessAJobRuns) {
     EXPECT_THAT(drift(), IsEmpty());
     const std::string object = "enable and start kubelet.service";
     unit_is("inactive", "enabled");
-    EXPECT_THAT(drift(), ElementsAre(Drifted{"owner", object, "inactive, enabled"}));
+    EXPECT_THAT(drift(), ElementsAre(Drifted{"machine-1", object, "inactive, enabled"}));
     unit_is("inactive", "enabled", kJob);
     EXPECT_THAT(drift(), IsEmpty());
     unit_is("active", "disabled");
-    EXPECT_THAT(drift(), ElementsAre(Drifted{"owner", object, "active, disabled"}));
+    EXPECT_THAT(drift(), ElementsAre(Drifted{"machine-1", object, "active, disabled"}));
     unit_is("active", "masked");
-    EXPECT_THAT(drift(), ElementsAre(Drifted{"owner", object, "active, masked"}));
+    EXPECT_THAT(drift(), ElementsAre(Drifted{"machine-1", object, "active, masked"}));
     for (const char* on_its_way : {"activating", "deactivating", "reloading"}) {
         unit_is(on_its_way, "enabled");
         EXPECT_THAT(drift(), IsEmpty()) << on_its_way;
@@ -113,18 +113,19 @@ TEST_F(DriftTest, AKernelParameterDiffers) {
     apply({model::Sysctl{"vm.overcommit_memory", "1"}});
     EXPECT_THAT(drift(), IsEmpty());
     put(file, "0\n");
-    EXPECT_THAT(drift(), ElementsAre(Drifted{"owner", "set vm.overcommit_memory to 1", "0"}));
+    EXPECT_THAT(drift(), ElementsAre(Drifted{"machine-1", "set vm.overcommit_memory to 1", "0"}));
 }
 
 TEST_F(DriftTest, ARenderedFileIsRepairedWithTheBytesThatWereWritten) {
     fs::create_directories(scratch_.at("/etc/modules-load.d"));
     engine.allow({.modules = {"overlay"}});
-    EXPECT_THAT(applied({"p1", "owner", {model::RenderedFile{model::ModulesFile{{"overlay"}}}}}),
-                IsState(PlanState::done));
+    EXPECT_THAT(
+        applied({"p1", "machine-1", {model::RenderedFile{model::ModulesFile{{"overlay"}}}}}),
+        IsState(PlanState::done));
     const auto file = scratch_.at("/etc/modules-load.d/kubexm.conf");
     const std::string written = content_of(file);
     put(file, "other");
-    auto record = engine.accept_repair("r1", "owner", kAgentCaller);
+    auto record = engine.accept_repair("r1", "machine-1", kAgentCaller);
     ASSERT_THAT(record, IsOk());
     EXPECT_THAT(record->document, testing::HasSubstr(sha256(written)));
     EXPECT_THAT(carried_out(*record), IsState(PlanState::done));
@@ -135,8 +136,9 @@ TEST_F(DriftTest, AClientGivesNoContentOfARenderedFile) {
     engine.allow({.modules = {"overlay"}});
     const model::RenderedFile file{model::ModulesFile{{"overlay"}},
                                    model::WrittenFile{std::string(64, 'a')}};
-    EXPECT_THAT(applied({"p1", "owner", {file}}), IsError(Code::denied, "only repairs have it"));
-    EXPECT_THAT(applied({"p2", "owner", {}, PlanPurpose::repair}),
+    EXPECT_THAT(applied({"p1", "machine-1", {file}}),
+                IsError(Code::denied, "only repairs have it"));
+    EXPECT_THAT(applied({"p2", "machine-1", {}, PlanPurpose::repair}),
                 IsError(Code::invalid, "send repair"));
 }
 

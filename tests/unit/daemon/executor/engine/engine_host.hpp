@@ -15,7 +15,7 @@ MATCHER_P(IsState, state, "is a plan in that state") {
 
 /// A plan of one step that needs only a directory.
 inline model::Plan link_plan(const std::string& id, const std::string& path = "/etc/link") {
-    return {id, "owner", {model::Symlink{path, "target"}}};
+    return {id, "machine-1", {model::Symlink{path, "target"}}};
 }
 
 /// An engine for a scratch host; the allow-list permits links and blocks in /etc.

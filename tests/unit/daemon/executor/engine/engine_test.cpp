@@ -18,7 +18,7 @@ model::Plan too_large() {
         steps.emplace_back(model::ManagedBlock{"/etc/hosts", std::to_string(i),
                                                std::vector<std::string>(150, "x")});
     }
-    return {"large", "owner", steps};
+    return {"large", "machine-1", steps};
 }
 
 TEST_F(EngineTest, RefusesAPlanThatTheJournalCouldNotReadBack) {
@@ -47,7 +47,7 @@ TEST_F(EngineTest, ChangesNothingWhoseStateTheLedgerCannotRecord) {
     std::filesystem::create_directories(file.parent_path());
     put(file, before);
     engine.allow({.sysctls = {"net.core.somaxconn"}});
-    EXPECT_THAT(applied({"p", "owner", {model::Sysctl{"net.core.somaxconn", "0"}}}),
+    EXPECT_THAT(applied({"p", "machine-1", {model::Sysctl{"net.core.somaxconn", "0"}}}),
                 IsState(PlanState::failed));
     EXPECT_THAT(engine.plan("p")->last_error, testing::HasSubstr("cannot be recorded"));
     EXPECT_EQ(content_of(file), before);
@@ -65,8 +65,8 @@ TEST_F(EngineTest, RefusesAReplacementBeforeTheRunningPlanIsStopped) {
     }();
     EXPECT_THAT(engine.acceptable(link_plan("p2"), contents, kAgentCaller),
                 IsError(Code::invalid, "no step of the plan needs"));
-    EXPECT_THAT(engine.undo_acceptable("u1", "owner", kAgentCaller), IsOk());
-    EXPECT_THAT(engine.undo_acceptable("p1", "owner", kAgentCaller),
+    EXPECT_THAT(engine.undo_acceptable("u1", "machine-1", kAgentCaller), IsOk());
+    EXPECT_THAT(engine.undo_acceptable("p1", "machine-1", kAgentCaller),
                 IsError(Code::conflict, "accepted before"));
     EXPECT_THAT(engine.undo_acceptable("u1", "", kAgentCaller), IsError(Code::invalid, "owner"));
 }

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 class KilledInAGroup : public EngineHost {
 protected:
     static model::Plan group() {
-        model::Plan plan{"p", "owner", {}};
+        model::Plan plan{"p", "machine-1", {}};
         for (const char* path : {"/etc/a", "/etc/b", "/etc/c"}) {
             plan.steps.emplace_back(model::Symlink{path, "x"});
         }
@@ -49,7 +49,7 @@ protected:
             if (auto record = engine.accept(group(), {}, kAgentCaller)) std::ignore = run(*record);
         }
         void undo(const std::string& id) {
-            if (auto record = engine.accept_undo(id, "owner", kAgentCaller)) {
+            if (auto record = engine.accept_undo(id, "machine-1", kAgentCaller)) {
                 std::ignore = run(*record);
             }
         }
@@ -127,14 +127,14 @@ TEST_F(KilledInAGroup, AnUndoAppliesTheStepOfARemainingOwner) {
         begin_anew();
         Process process(*this);
         process.apply();
-        auto other = process.engine.accept({"o", "other", {model::Symlink{"/etc/a", "y"}}}, {},
+        auto other = process.engine.accept({"o", "machine-2", {model::Symlink{"/etc/a", "y"}}}, {},
                                            kAgentCaller);
         ASSERT_THAT(other, IsOk());
         EXPECT_THAT(process.run(*other), IsState(PlanState::done));
     };
     const auto leave = [&] {
         Process process(*this);
-        if (auto undo = process.engine.accept_undo("u", "other", kAgentCaller)) {
+        if (auto undo = process.engine.accept_undo("u", "machine-2", kAgentCaller)) {
             std::ignore = process.run(*undo);
         }
     };
@@ -145,7 +145,7 @@ TEST_F(KilledInAGroup, AnUndoAppliesTheStepOfARemainingOwner) {
         ASSERT_TRUE(crash::dies_at(point, leave));
         Process next(*this);
         next.resume();
-        if (auto undo = next.engine.accept_undo("again", "other", kAgentCaller)) {
+        if (auto undo = next.engine.accept_undo("again", "machine-2", kAgentCaller)) {
             EXPECT_THAT(next.run(*undo), IsState(PlanState::undone));
         }
         EXPECT_EQ(std::filesystem::read_symlink(scratch_.at("/etc/a")), "x");

@@ -49,7 +49,7 @@ TEST_F(JournalFault, LeavesAnUndoRunningUntilItIsResumed) {
     for (int at = 1; hit; ++at) {
         const std::string id = fmt::format("p{}", at);
         ASSERT_THAT(applied(link_plan(id)), IsState(PlanState::done));
-        auto undo = engine.accept_undo("undo-" + id, "owner", kAgentCaller);
+        auto undo = engine.accept_undo("undo-" + id, "machine-1", kAgentCaller);
         ASSERT_THAT(undo, IsOk());
         hit = hit_at(at, FaultVfs::Fault::io_error, *undo);
         ASSERT_THAT(resumed(), IsOk()) << id;

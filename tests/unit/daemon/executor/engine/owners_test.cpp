@@ -17,12 +17,12 @@ using testing::Pair;
 class Owners : public EngineHost {
 protected:
     PlanState apply(const std::string& owner, std::vector<model::Step> steps) {
-        auto state = applied({fmt::format("p{}", ++plans_), owner, std::move(steps)});
+        auto state = applied({fmt::format("p{}", ++plans_), owner, std::move(steps)}, kRootCaller);
         EXPECT_THAT(state, IsOk());
         return state.value_or(PlanState::refused);
     }
     PlanState undo(const std::string& owner) {
-        auto record = engine.accept_undo(fmt::format("u{}", ++plans_), owner, kAgentCaller);
+        auto record = engine.accept_undo(fmt::format("u{}", ++plans_), owner, kRootCaller);
         EXPECT_THAT(record, IsOk());
         return carried_out(*record).value_or(PlanState::refused);
     }
@@ -86,7 +86,7 @@ TEST_F(Owners, ADirectoryOfTwoOutlivesTheFilesOfOne) {
 TEST_F(Owners, AnUndoThatWasKilledWhileItAppliedAStepAgainIsRepeated) {
     apply("a", {model::Symlink{"/etc/link", "x"}});
     apply("b", {model::Symlink{"/etc/link", "y"}});
-    auto record = engine.accept_undo("u", "b", kAgentCaller);
+    auto record = engine.accept_undo("u", "b", kRootCaller);
     ASSERT_THAT(record, IsOk());
     // As if it had been killed between the change and the commit.
     std::filesystem::remove(scratch_.at("/etc/link"));
@@ -114,7 +114,7 @@ protected:
         put(source, content);
         contents.push_back({file.digest, Fd{::open(source.c_str(), O_RDONLY | O_CLOEXEC)}});
         auto record =
-            engine.accept({fmt::format("p{}", ++plans_), owner, {file}}, contents, kAgentCaller);
+            engine.accept({fmt::format("p{}", ++plans_), owner, {file}}, contents, kRootCaller);
         EXPECT_THAT(record, IsOk());
         return carried_out(*record).value_or(PlanState::refused);
     }

@@ -90,6 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                Code::denied},
         Escape{Directory{"/etc/kubernetes", {Mode{0755}, 998}}, Code::denied},
         Escape{Directory{"/etc/kubernetes", {Mode{0775}}}, Code::denied},
+        Escape{Directory{"/etc/kubernetes", {Mode{0750}, 0, 998}}, Code::denied},
         Escape{Directory{"/etc/kubernetes/\u2028pki", {}}, Code::invalid},
         Escape{Symlink{"/etc/kubernetes/pki/a", "/etc/shadow"}, Code::denied},
         Escape{Symlink{"/etc/kubernetes/pki/a", "../../shadow"}, Code::invalid},
@@ -140,6 +141,18 @@ INSTANTIATE_TEST_SUITE_P(
                Code::invalid},
         Escape{ComponentVersion{"kubelet", "v1.34.1", {}}, Code::invalid},
         Escape{Unmounted{"/"}, Code::invalid}, Escape{Claim{"/home"}, Code::denied}));
+
+TEST(PolicyOfOwners, ReservesMachinesForKubexmd) {
+    constexpr std::uint32_t kAgent = 998;
+    EXPECT_TRUE(may_apply_for("machine-1", false, kAgent));
+    EXPECT_TRUE(may_apply_for("hardening", false, 0));
+    EXPECT_EQ(may_apply_for("hardening", true, kAgent).error().code, Code::denied);
+    EXPECT_EQ(may_apply_for("machine-learning", false, 0).error().code, Code::denied);
+    EXPECT_TRUE(may_apply_for("machine-1", true, 0)) << "root helps out";
+    EXPECT_TRUE(may_change_objects_of("machine-1", kAgent));
+    EXPECT_TRUE(may_change_objects_of("machine-1", 0));
+    EXPECT_EQ(may_change_objects_of("hardening", kAgent).error().code, Code::denied);
+}
 
 }  // namespace
 }  // namespace kubexm::executor

@@ -4,6 +4,7 @@
 #include "daemon/executor/journal/journal.hpp"
 #include "daemon/executor/journal/vault.hpp"
 #include "daemon/executor/render/render.hpp"
+#include "daemon/executor/steps/pre_image.hpp"
 #include "engine_host.hpp"
 
 namespace kubexm::executor {
@@ -30,7 +31,7 @@ protected:
         const std::string digest = sha256(content);
         const model::Plan plan{
             "p0",
-            "owner",
+            "machine-1",
             {model::RenderedFile{model::ModulesFile{modules}, model::WrittenFile{digest, mode}}}};
         {
             auto journal = Journal::open(state(), {});
@@ -50,6 +51,25 @@ protected:
         ASSERT_THAT(carried_out(record->value_or(PlanRecord{})), IsState(PlanState::done));
         ASSERT_EQ(content_of(file()), content);
     }
+    /// As one would that accepted what this one refuses: the ledger has it already.
+    void own_refused(const std::vector<std::string>& modules) {
+        const std::string digest = sha256(kOlder);
+        const model::Step step =
+            model::RenderedFile{model::ModulesFile{modules}, model::WrittenFile{digest, {0644}}};
+        auto journal = Journal::open(state(), {});
+        ASSERT_THAT(journal, IsOk());
+        ASSERT_THAT(journal->begin({.id = "p0", .hash = "h", .owner = "machine-1"}, 1), IsOk());
+        const PreparedStep prepared{.index = 0,
+                                    .type = std::string(model::type_of(step)),
+                                    .target = model::target_of(step),
+                                    .step = model::to_json(step),
+                                    .written = digest,
+                                    .pre_image = to_json(PreImage(PathPreImage{"absent"}))};
+        ASSERT_THAT(journal->record("p0", {.prepared = {prepared}}), IsOk());
+        ASSERT_THAT(journal->record("p0", {.ended = {{0, StepState::done}}}), IsOk());
+        ASSERT_THAT(journal->end("p0", {.state = PlanState::done}), IsOk());
+        put(file(), kOlder);
+    }
     fs::path file() const { return scratch_.at(kPath); }
     std::vector<Drifted> drift() {
         auto report = engine.drift();
@@ -64,8 +84,9 @@ protected:
 };
 
 TEST_F(RenderingTest, OfThisVersionIsNotPending) {
-    EXPECT_THAT(applied({"p1", "owner", {model::RenderedFile{model::ModulesFile{{"overlay"}}}}}),
-                IsState(PlanState::done));
+    EXPECT_THAT(
+        applied({"p1", "machine-1", {model::RenderedFile{model::ModulesFile{{"overlay"}}}}}),
+        IsState(PlanState::done));
     EXPECT_NE(content_of(file()), kOlder);
     EXPECT_THAT(pending(), IsEmpty());
 }
@@ -73,9 +94,9 @@ TEST_F(RenderingTest, OfThisVersionIsNotPending) {
 TEST_F(RenderingTest, OfAnotherVersionIsPendingAndNoDrift) {
     apply_older({"overlay"});
     EXPECT_THAT(drift(), IsEmpty());
-    EXPECT_THAT(engine.accept_repair("r1", "owner", kAgentCaller),
+    EXPECT_THAT(engine.accept_repair("r1", "machine-1", kAgentCaller),
                 IsError(Code::not_found, "nothing differs"));
-    EXPECT_THAT(pending(), ElementsAre(Pair("owner", ElementsAre("file " + kPath))));
+    EXPECT_THAT(pending(), ElementsAre(Pair("machine-1", ElementsAre("file " + kPath))));
 }
 
 TEST_F(RenderingTest, WithAnotherModeIsPendingAndNoDrift) {
@@ -93,7 +114,7 @@ TEST_F(RenderingTest, OfAnotherVersionIsRepairedWithItsOwnBytes) {
     put(file(), "other");
     EXPECT_THAT(drift(), SizeIs(1));
     EXPECT_THAT(pending(), IsEmpty()) << "the file is not as applied";
-    const auto record = engine.accept_repair("r1", "owner", kAgentCaller);
+    const auto record = engine.accept_repair("r1", "machine-1", kAgentCaller);
     ASSERT_THAT(record, IsOk());
     EXPECT_THAT(carried_out(*record), IsState(PlanState::done));
     EXPECT_EQ(content_of(file()), kOlder);
@@ -102,15 +123,16 @@ TEST_F(RenderingTest, OfAnotherVersionIsRepairedWithItsOwnBytes) {
 
 TEST_F(RenderingTest, OfAnotherVersionIsReplacedByTheNextPlan) {
     apply_older({"overlay"});
-    EXPECT_THAT(applied({"p1", "owner", {model::RenderedFile{model::ModulesFile{{"overlay"}}}}}),
-                IsState(PlanState::done));
+    EXPECT_THAT(
+        applied({"p1", "machine-1", {model::RenderedFile{model::ModulesFile{{"overlay"}}}}}),
+        IsState(PlanState::done));
     EXPECT_NE(content_of(file()), kOlder);
     EXPECT_THAT(pending(), IsEmpty());
     EXPECT_THAT(drift(), IsEmpty());
 }
 
 TEST_F(RenderingTest, ThatThisVersionRefusesIsNoDrift) {
-    apply_older({"no such; name"});
+    own_refused({"no such; name"});
     EXPECT_THAT(drift(), IsEmpty());
     EXPECT_THAT(pending(), IsEmpty());
 }

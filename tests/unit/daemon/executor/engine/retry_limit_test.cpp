@@ -36,7 +36,7 @@ protected:
     }
     Result<PlanState> undone() {
         const std::string id = std::to_string(++number_);
-        auto record = engine.accept_undo(id, "owner", kAgentCaller);
+        auto record = engine.accept_undo(id, "machine-1", kAgentCaller);
         if (!record) return std::unexpected(record.error());
         return carried_out(*record);
     }

@@ -26,7 +26,7 @@ protected:
         std::filesystem::create_directory(scratch_.at("/etc/d"));
         put(scratch_.at("/etc/d/theirs"), kContent);
         engine.allow({.directories = {{"symlink", {"/etc"}}, {"claim", {"/etc"}}}});
-        EXPECT_THAT(applied({"p", "owner", steps()}), IsState(PlanState::done));
+        EXPECT_THAT(applied({"p", "machine-1", steps()}), IsState(PlanState::done));
         put(scratch_.at("/etc/d/new"), "new, and claimed");
     }
     static std::vector<model::Step> steps() {
@@ -38,7 +38,7 @@ protected:
     void find_content() const { std::filesystem::rename(state() + "/lost", blob()); }
 
     Result<PlanState> undone(const Stop& stop = {}) {
-        auto record = engine.accept_undo(fmt::format("u{}", ++undos_), "owner", kAgentCaller);
+        auto record = engine.accept_undo(fmt::format("u{}", ++undos_), "machine-1", kAgentCaller);
         if (!record) return std::unexpected(record.error());
         return carried_out(*record, stop);
     }
@@ -64,7 +64,7 @@ TEST_F(UndoOfLinks, GoesOnWithWhatDoesNotDependOnAFailure) {
     EXPECT_THAT(
         stays(),
         ElementsAre(AllOf(Field(&Remaining::object, "link /etc/d/theirs"),
-                          Field(&Remaining::why, HasSubstr("kubexmctl undo owner")),
+                          Field(&Remaining::why, HasSubstr("kubexmctl undo machine-1")),
                           Field(&Remaining::blocks_join, false)),
                     AllOf(Field(&Remaining::object, "content of /etc/d"),
                           Field(&Remaining::why, HasSubstr("waits for link /etc/d/theirs")))));
@@ -88,7 +88,7 @@ TEST_F(UndoOfLinks, IsUnfinishedAfterAFailureUntilANewerPlanOrItsEnd) {
     lose_content();
     EXPECT_THAT(undone(), IsState(PlanState::failed));
     EXPECT_TRUE(unfinished());
-    EXPECT_THAT(applied({"again", "owner", {model::Symlink{"/etc/first", "x"}}}),
+    EXPECT_THAT(applied({"again", "machine-1", {model::Symlink{"/etc/first", "x"}}}),
                 IsState(PlanState::done));
     EXPECT_FALSE(unfinished());
     find_content();
@@ -104,7 +104,7 @@ TEST_F(UndoOfLinks, IsDoneAgainForTheUserWhoAskedForIt) {
     auto again = engine.undo_again("again", kRootCaller);
     ASSERT_THAT(again, IsOk());
     EXPECT_EQ(again->uid, kAgentCaller.uid);
-    EXPECT_EQ(again->owner, "owner");
+    EXPECT_EQ(again->owner, "machine-1");
     EXPECT_THAT(carried_out(*again), IsState(PlanState::undone));
     EXPECT_FALSE(unfinished());
 }
@@ -167,7 +167,7 @@ TEST_F(UndoOfLinks, RestoresWhatSomebodyRemoved) {
 TEST_F(UndoOfLinks, RemembersOverARestartWhatItKept) {
     std::filesystem::remove(scratch_.at("/etc/last"));
     put(scratch_.at("/etc/last"), "somebody's");
-    auto record = engine.accept_undo("u0", "owner", kAgentCaller);
+    auto record = engine.accept_undo("u0", "machine-1", kAgentCaller);
     ASSERT_THAT(record, IsOk());
     std::stop_source leave;
     lose_content();
@@ -185,7 +185,7 @@ TEST_F(UndoOfLinks, RemembersOverARestartWhatItKept) {
 /// A step that found nothing to remove must not remove what somebody makes later.
 TEST_F(UndoOfLinks, LeavesWhatSomebodyMadeWhereAPathWasAbsent) {
     engine.allow({.directories = {{"absent-path", {"/etc"}}}});
-    EXPECT_THAT(applied({"absent", "owner", {model::AbsentPath{"/etc/later"}}}),
+    EXPECT_THAT(applied({"absent", "machine-1", {model::AbsentPath{"/etc/later"}}}),
                 IsState(PlanState::done));
     put(scratch_.at("/etc/later"), "somebody's");
     EXPECT_THAT(undone(), IsState(PlanState::undone));

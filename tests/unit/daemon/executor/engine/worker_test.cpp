@@ -10,6 +10,8 @@
 namespace kubexm::executor {
 namespace {
 
+constexpr std::uint32_t kUser = 998;
+
 TEST(Worker, RunsPlansInOrder) {
     std::vector<int> order;
     std::promise<void> done;
@@ -50,26 +52,46 @@ TEST(Worker, StopReachesTheRunningPlanAndNotTheNext) {
     std::promise<bool> next_stopped;
     Worker worker;
     worker.plan(0, [&] {
-        const Stop stop = worker.begin_plan("a");
+        const Stop stop = worker.begin_plan("a", kUser);
         began.set_value();
         while (!stop.cancel.stop_requested()) std::this_thread::yield();
-        EXPECT_TRUE(worker.stop_plan("a")) << "a second time, before the plan ended";
-        next_stopped.set_value(worker.begin_plan("b").cancel.stop_requested());
+        EXPECT_TRUE(worker.stop_plan("a", kUser)) << "a second time, before the plan ended";
+        next_stopped.set_value(worker.begin_plan("b", kUser).cancel.stop_requested());
     });
     began.get_future().wait();
-    EXPECT_FALSE(worker.stop_plan("b")) << "not running yet";
-    EXPECT_TRUE(worker.stop_plan("a"));
+    EXPECT_FALSE(worker.stop_plan("b", kUser)) << "not running yet";
+    EXPECT_TRUE(worker.stop_plan("a", kUser));
     EXPECT_FALSE(next_stopped.get_future().get());
 }
 
 TEST(Worker, StopsNothingWhenNoPlanRuns) {
     std::promise<void> queried;
     Worker worker;
-    worker.plan(0, [&] { std::ignore = worker.begin_plan("a"); });
+    worker.plan(0, [&] { std::ignore = worker.begin_plan("a", kUser); });
     worker.plan(0, [&] { queried.set_value(); });
     queried.get_future().wait();
-    EXPECT_FALSE(worker.stop_plan("a")) << "ended";
-    EXPECT_FALSE(worker.stop_plan(""));
+    EXPECT_FALSE(worker.stop_plan("a", kUser)) << "ended";
+    EXPECT_FALSE(worker.stop_plan("", 0));
+}
+
+TEST(Worker, StopsAPlanOfRootForRootOnly) {
+    std::promise<void> began;
+    std::promise<void> asked;
+    std::promise<bool> stopped;
+    Worker worker;
+    worker.plan(0, [&] {
+        const Stop stop = worker.begin_plan("a", 0);
+        began.set_value();
+        asked.get_future().wait();
+        worker.stop_plan_for(kUser);
+        stopped.set_value(stop.cancel.stop_requested());
+        worker.stop_plan_for(0);
+        EXPECT_TRUE(stop.cancel.stop_requested());
+    });
+    began.get_future().wait();
+    EXPECT_EQ(worker.stop_plan("a", kUser).error().code, Code::denied);
+    asked.set_value();
+    EXPECT_FALSE(stopped.get_future().get());
 }
 
 /// A worker that runs a plan until release.
@@ -112,6 +134,27 @@ TEST_F(BusyWorker, ReservesAPlaceForAPlanOfRoot) {
     EXPECT_EQ(plans_of(998), 3);
     EXPECT_EQ(plans_of(0), 1);
     EXPECT_EQ(plans_of(0), 0);
+}
+
+TEST_F(BusyWorker, DropsWhatWaitsForOthersWhenRootAsks) {
+    std::vector<std::string> done;
+    std::promise<void> last;
+    const auto note = [&](const char* what) { return [&done, what] { done.emplace_back(what); }; };
+    worker.plan(kUser, note("first"), note("first dropped"));
+    worker.plan(0, note("our own"));
+    worker.plan(kUser, note("second"), note("second dropped"));
+    EXPECT_TRUE(worker.plan_of_root(note("root's")));
+    EXPECT_TRUE(worker.plan_of_root([&] { last.set_value(); }));
+    let_go();
+    last.get_future().wait();
+    EXPECT_EQ(done,
+              (std::vector<std::string>{"first dropped", "second dropped", "our own", "root's"}));
+}
+
+TEST_F(BusyWorker, HasALimitForRootToo) {
+    int taken = 0;
+    while (taken < 100 && worker.plan_of_root([] {})) ++taken;
+    EXPECT_EQ(taken, 4);
 }
 
 TEST_F(BusyWorker, ServesTheQueriesOfAllUsersInTurn) {

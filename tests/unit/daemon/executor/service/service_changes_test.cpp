@@ -13,7 +13,7 @@ protected:
     /// With one applied link.
     void apply_link() {
         WireClient client = greeted();
-        client.ask(5, wire::Apply{link_plan("p1"), {}, false});
+        client.ask(5, wire::Apply{own_plan("p1"), {}, false});
         EXPECT_EQ(std::get<wire::PlanSummary>(client.ask(6, wire::Follow{"p1"})).state,
                   PlanState::done);
     }
@@ -31,7 +31,8 @@ protected:
         }
     }
     fs::path link() const { return scratch_.at("/etc/link"); }
-    const std::vector<wire::DriftedObject> gone_{{"owner", "link /etc/link to target", "absent"}};
+    const std::vector<wire::DriftedObject> gone_{
+        {own_owner(), "link /etc/link to target", "absent"}};
 };
 
 TEST_F(ServiceChangesTest, ASubscriberLearnsOfDriftAndOfItsEnd) {
@@ -60,7 +61,8 @@ TEST_F(ServiceChangesTest, ARepairIsAPlanThatEndsTheDrift) {
     fs::remove(link());
     EXPECT_EQ(drift(watching), gone_);
     WireClient client = greeted();
-    EXPECT_EQ(std::get<wire::Accepted>(client.ask(5, wire::Repair{"r1", "owner"})).plan_id, "r1");
+    EXPECT_EQ(std::get<wire::Accepted>(client.ask(5, wire::Repair{"r1", own_owner()})).plan_id,
+              "r1");
     const auto end = std::get<wire::PlanSummary>(client.ask(6, wire::Follow{"r1"}));
     EXPECT_EQ(end.state, PlanState::done);
     EXPECT_EQ(end.purpose, model::PlanPurpose::repair);
@@ -71,10 +73,12 @@ TEST_F(ServiceChangesTest, ARepairIsAPlanThatEndsTheDrift) {
 TEST_F(ServiceChangesTest, NothingToRepairIsRefused) {
     apply_link();
     WireClient client = greeted();
-    EXPECT_THAT(refusal_in(client.ask(5, wire::Repair{"r1", "owner"})), StartsWith("not_found: "));
+    EXPECT_THAT(refusal_in(client.ask(5, wire::Repair{"r1", own_owner()})),
+                StartsWith("not_found: "));
     fs::remove(link());
     EXPECT_THAT(refusal_in(client.ask(6, wire::Repair{"r2", "nobody"})), StartsWith("not_found: "));
-    EXPECT_THAT(refusal_in(client.ask(7, wire::Repair{"p1", "owner"})), StartsWith("conflict: "));
+    EXPECT_THAT(refusal_in(client.ask(7, wire::Repair{"p1", own_owner()})),
+                StartsWith("conflict: "));
 }
 
 }  // namespace

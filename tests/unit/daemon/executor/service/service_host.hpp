@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <latch>
 #include <memory>
@@ -18,6 +19,15 @@
 // protocol frame by frame.
 
 namespace kubexm::executor {
+
+/// The owner of plans of the user who runs the tests.
+inline std::string own_owner() { return ::getuid() == 0 ? "owner" : "machine-1"; }
+
+inline model::Plan own_plan(const std::string& id, const std::string& path = "/etc/link") {
+    model::Plan plan = link_plan(id, path);
+    plan.owner = own_owner();
+    return plan;
+}
 
 constexpr auto kMore = wire::Part::more;
 constexpr auto kLast = wire::Part::last;

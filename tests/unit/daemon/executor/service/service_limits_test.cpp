@@ -60,7 +60,7 @@ TEST_F(ServiceLimitsTest, BoundsTheWaitingPlans) {
     hold_worker();
     constexpr std::uint32_t kPlans = 5;
     for (std::uint32_t id = 10; id < 10 + kPlans; ++id) {
-        client.send(id, wire::Apply{link_plan("p" + std::to_string(id)), {}, false});
+        client.send(id, wire::Apply{own_plan("p" + std::to_string(id)), {}, false});
     }
     const auto refused = client.received();
     EXPECT_THAT(refusal_in(refused.reply), HasSubstr("too many plans are queued"));
@@ -76,15 +76,15 @@ TEST_F(ServiceLimitsTest, BoundsTheDescriptorsThatWait) {
     const Fd file{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
     const std::vector<int> many(wire::kMaxDescriptors - 1, file.get());
     const std::vector<std::string> digests(many.size(), std::string(64, 'a'));
-    client.send(10, wire::Apply{link_plan("p1"), digests, false}, many);
-    client.send(11, wire::Apply{link_plan("p2"), {digests[0], digests[1]}, false},
+    client.send(10, wire::Apply{own_plan("p1"), digests, false}, many);
+    client.send(11, wire::Apply{own_plan("p2"), {digests[0], digests[1]}, false},
                 {file.get(), file.get()});
     EXPECT_THAT(refusal_in(client.last(11)), HasSubstr("wait with 63 descriptors already"));
-    client.send(12, wire::Apply{link_plan("p3"), {digests[0]}, false}, {file.get()});
+    client.send(12, wire::Apply{own_plan("p3"), {digests[0]}, false}, {file.get()});
     release_worker();
     EXPECT_THAT(refusal_in(client.last(10)), HasSubstr("no step of the plan needs it"));
     EXPECT_THAT(refusal_in(client.last(12)), HasSubstr("no step of the plan needs it"));
-    client.send(13, wire::Apply{link_plan("p4"), digests, false}, many);
+    client.send(13, wire::Apply{own_plan("p4"), digests, false}, many);
     EXPECT_THAT(refusal_in(client.last(13)), HasSubstr("no step of the plan needs it"));
 }
 
@@ -103,7 +103,7 @@ TEST_F(ServiceLimitsTest, BoundsTheConnectionsOfAUser) {
 model::Plan wordy_plan() {
     std::string path = "/etc";
     while (path.size() < 750) path += "/" + std::string(200, 'x');
-    model::Plan plan{"wordy", "owner", {}};
+    model::Plan plan{"wordy", own_owner(), {}};
     for (int i = 0; i < 30; ++i) {
         plan.steps.emplace_back(model::Symlink{path + std::to_string(i), "target"});
     }
@@ -114,7 +114,7 @@ TEST_F(ServiceLimitsTest, DropsAClientThatDoesNotReadAndServesTheOthers) {
     WireClient idle = greeted();
     WireClient other = greeted();
     EXPECT_EQ(refusal_in(other.ask(5, wire::Apply{wordy_plan(), {}, false})), "");
-    other.ask(6, wire::Apply{link_plan("next"), {}, false});
+    other.ask(6, wire::Apply{own_plan("next"), {}, false});
     Result<> sent;
     std::uint32_t id = 10;
     while (sent && id < 500) {

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 class ServicePlansTest : public ServiceHost {
 protected:
     static wire::Apply apply(const std::string& id, bool replace = false) {
-        return {link_plan(id, "/etc/" + id), {}, replace};
+        return {own_plan(id, "/etc/" + id), {}, replace};
     }
     PlanState state_of(WireClient& client, const std::string& id) {
         return std::get<wire::PlanSummary>(client.ask(99, wire::Follow{id})).state;
@@ -91,7 +91,7 @@ TEST_F(ServicePlansTest, ASubscriberSeesThePlansOfOthers) {
     while (std::holds_alternative<wire::StepEvent>(next.reply)) next = watching.received();
     EXPECT_EQ(next.part, kMore);
     EXPECT_EQ(std::get<wire::PlanSummary>(next.reply).state, PlanState::done);
-    client.ask(6, wire::Undo{"u1", "owner"});
+    client.ask(6, wire::Undo{"u1", own_owner()});
     EXPECT_EQ(std::get<wire::PlanSummary>(watching.received().reply).purpose,
               model::PlanPurpose::release);
 }
@@ -109,7 +109,8 @@ TEST_F(ServicePlansTest, ASubscriberGetsNoEventsAfterItsConnectionEnded) {
 TEST_F(ServicePlansTest, AnUndoIsRefusedWithoutStoppingAnything) {
     WireClient client = greeted();
     client.ask(5, apply("p1"));
-    EXPECT_THAT(refusal_in(client.ask(6, wire::Undo{"p1", "owner"})), HasSubstr("accepted before"));
+    EXPECT_THAT(refusal_in(client.ask(6, wire::Undo{"p1", own_owner()})),
+                HasSubstr("accepted before"));
     EXPECT_EQ(state_of(client, "p1"), PlanState::done);
 }
 

@@ -95,7 +95,7 @@ TEST_F(ServiceTest, TakesDescriptorsWithAPlanOnly) {
     WireClient client = greeted();
     client.send(5, wire::Observe{}, {STDERR_FILENO});
     EXPECT_THAT(refusal_in(client.last(5)), HasSubstr("only apply takes descriptors"));
-    client.send(6, wire::Apply{link_plan("p1"), {}, false}, {STDERR_FILENO});
+    client.send(6, wire::Apply{own_plan("p1"), {}, false}, {STDERR_FILENO});
     EXPECT_THAT(refusal_in(client.last(6)), HasSubstr("as many descriptors as contents"));
 }
 
@@ -105,7 +105,7 @@ TEST_F(ServiceTest, AuditsAClaimBesideTheCaller) {
         const wire::OnBehalfOf claim{4711, wire::Door::control};
         EXPECT_THAT(refusal_in(client.ask(5, wire::Cancel{"p0", claim})),
                     StartsWith("not_found: plan p0 is not running"));
-        client.send(6, wire::Apply{link_plan("p1"), {}, false, claim});
+        client.send(6, wire::Apply{own_plan("p1"), {}, false, claim});
         EXPECT_TRUE(std::holds_alternative<wire::Accepted>(client.last(6)));
         client.ask(7, wire::Follow{"p1"});
         EXPECT_EQ(std::get<wire::PlanSummary>(client.ask(8, wire::Follow{"p1"})).uid, ::geteuid());
