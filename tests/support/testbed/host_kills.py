@@ -67,14 +67,14 @@ class HostKills:
 def footprint(host: Host) -> list[str]:
     """Names, modes and owners of what a join makes, and the content of what is not secret."""
     found = host.node.run(["sh", "-c", SHOW]).stdout
-    return sorted(re.sub("kubelet-client-[0-9a-f]+", "kubelet-client-ID", found).splitlines())
+    return sorted(re.sub("kubelet-(client|server)-[0-9a-f]+", r"kubelet-\1-ID", found).splitlines())
 
 
 def check_kept(host: Host, circumstances: object) -> None:
     """kubexmd has the files of one machine."""
     kept = [name for name in host.kept() if not name.endswith((".key", ".lock"))]
     assert [re.sub("machine-.*[.]", "machine.", name) for name in kept] == [
-        "machine.kubeconfig", "management.kubeconfig", "memory.json"], f"{circumstances}: {kept}"
+        "machine.kubeconfig", "machine.serving", "management.kubeconfig", "memory.json"], f"{circumstances}: {kept}"
 
 
 def check_free(side: Management, host: Host, before: snapshot.Snapshot, circumstances: object) -> None:
