@@ -46,8 +46,9 @@ bool set_names(X509* certificate, const std::string& host) {
 
 Result<std::string> self_signed(const Key& key, const std::string& host,
                                 std::chrono::sys_seconds now, std::chrono::seconds lifetime) {
-    if (!is_dns_name(host))
+    if (!is_dns_name(host)) {
         return fail(Code::invalid, "host: expected " + std::string(kDnsName.words));
+    }
     const X509Certificate certificate(::X509_new());
     const Bio bio(::BIO_new(::BIO_s_mem()));
     X509* made = certificate.get();

@@ -68,6 +68,10 @@ Result<> call_if(bool needed, Verb verb, Context& context, const std::string& un
     return (context.systemd.*verb)(unit, context.deadline);
 }
 
+Verb disabling(const Context& context) {
+    return context.reload_follows ? &Systemd::remove_links : &Systemd::disable;
+}
+
 /// A process that was killed may have made a link without the daemon-reload that follows it.
 bool has_loaded_links(const model::UnitState& step, const UnitStatus& now) {
     return (!step.enabled && !step.masked) || !now.needs_reload;
@@ -152,8 +156,7 @@ Result<std::string> undo(Context& context, const model::UnitState& step, const P
     TRY(call_if(lost_links, &Systemd::enable, context, unit));
     TRY(start_again(context, unit, before, now));
     TRY(call_if(!before.active && now.active != "inactive", &Systemd::stop, context, unit));
-    const Verb disable = context.reload_follows ? &Systemd::remove_links : &Systemd::disable;
-    TRY(call_if(!was_enabled && is_enabled(now), disable, context, unit));
+    TRY(call_if(!was_enabled && is_enabled(now), disabling(context), context, unit));
     TRY(call_if(was_masked && !is_masked(now), &Systemd::mask, context, unit));
     // A unit that failed while it stopped would stay listed as failed after its file is removed.
     TRY(call_if(!before.active, &Systemd::reset_failed, context, unit));
