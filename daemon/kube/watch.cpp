@@ -55,12 +55,13 @@ bool is_wrong_version(const Failure& failure) {
 // is_dropped afterwards.
 struct Watch::Impl : std::enable_shared_from_this<Impl> {
     Impl(Loop& the_loop, Api& the_api, std::string the_collection, std::string the_name,
-         Listener the_listener)
+         Listener the_listener, std::chrono::milliseconds the_silence)
         : loop(the_loop),
           api(the_api),
           collection(std::move(the_collection)),
           name(std::move(the_name)),
-          listener(std::move(the_listener)) {}
+          listener(std::move(the_listener)),
+          most_silence(the_silence) {}
 
     std::string path(std::string_view more) const;
     void list();
@@ -68,6 +69,7 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     void watch();
     void on_line(std::string_view line);
     void expect_success();
+    void expect_bookmarks();
     void on_event(WatchEvent event);
     void on_end(Answer<void> ended);
     void retry(const Failure& failure, void (Impl::*what)());
@@ -80,6 +82,7 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     std::string collection;
     std::string name;
     Listener listener;
+    std::chrono::milliseconds most_silence;
 
     // To list or watch from; empty: the newest, which the first list demands so that a lagging
     // server does not show stale assignments.
@@ -91,12 +94,15 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     std::minstd_rand random{std::random_device{}()};
     Api::Handle request;
     Loop::Handle timer;
+    Loop::Handle silence;  // ends a watch that had bookmarks
+    bool had_bookmarks = false;
     bool is_dropped = false;
 };
 
-Watch::Watch(Loop& loop, Api& api, std::string collection, std::string name, Listener listener)
+Watch::Watch(Loop& loop, Api& api, std::string collection, std::string name, Listener listener,
+             std::chrono::milliseconds most_silence)
     : impl_(std::make_shared<Impl>(loop, api, std::move(collection), std::move(name),
-                                   std::move(listener))) {}
+                                   std::move(listener), most_silence)) {}
 
 Watch::~Watch() { impl_->drop(); }
 
@@ -106,6 +112,7 @@ void Watch::Impl::drop() {
     is_dropped = true;
     request.reset();
     timer.reset();
+    silence.reset();
 }
 
 std::string Watch::Impl::path(std::string_view more) const {
@@ -144,6 +151,7 @@ void Watch::Impl::on_list(Answer<json> answer) {
 void Watch::Impl::watch() {
     const int seconds = std::uniform_int_distribution(kShortestWatch, kLongestWatch)(random);
     watching_since = Clock::now();
+    had_bookmarks = false;
     request = api.stream(
         path(fmt::format("&watch=true&allowWatchBookmarks=true&timeoutSeconds={}", seconds)),
         std::chrono::seconds(seconds) + kGrace, [this](std::string_view line) { on_line(line); },
@@ -166,6 +174,16 @@ void Watch::Impl::expect_success() {
     if (waiting) timer = std::move(*waiting);
 }
 
+/// A proxy may keep the connection to us after it lost its own: a server that has sent a bookmark
+/// sends one every minute.
+void Watch::Impl::expect_bookmarks() {
+    auto waiting = loop.after(most_silence, [kept = shared_from_this()] {
+        kept->request.reset();
+        kept->list();
+    });
+    if (waiting) silence = std::move(*waiting);
+}
+
 void Watch::Impl::on_event(WatchEvent event) {
     if (event.type == WatchEvent::Type::error) {
         request.reset();
@@ -173,7 +191,11 @@ void Watch::Impl::on_event(WatchEvent event) {
     }
     set_state({});
     if (is_dropped) return;
-    if (event.type == WatchEvent::Type::bookmark) version = event.version;
+    if (event.type == WatchEvent::Type::bookmark) {
+        version = event.version;
+        had_bookmarks = true;
+    }
+    if (had_bookmarks) expect_bookmarks();
     const bool is_change = event.type == WatchEvent::Type::changed;
     if (event.name != name || (!is_change && event.type != WatchEvent::Type::deleted)) return;
     version = event.version;
@@ -185,6 +207,7 @@ void Watch::Impl::on_event(WatchEvent event) {
 void Watch::Impl::on_end(Answer<void> ended) {
     const auto kept = shared_from_this();
     timer.reset();
+    silence.reset();
     const bool was_short = Clock::now() - watching_since < kTooShort;
     const auto next = ended ? &Impl::watch : &Impl::list;
     if (!was_short) backoff.reset();

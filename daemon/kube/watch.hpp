@@ -12,8 +12,8 @@
 namespace kubexm::kube {
 
 /// Follows one object by name: list, then watch from the list's version, with bookmarks. After 410
-/// it lists again; after any other end it watches again from the last version, with back-off while
-/// that fails. Its callbacks may destroy it.
+/// it lists again, and where bookmarks stop; after any other end it watches again from the last
+/// version, with back-off while that fails. Its callbacks may destroy it.
 class Watch {
 public:
     struct Listener {
@@ -23,7 +23,9 @@ public:
         std::function<void(const Answer<void>&)> on_change;
     };
     /// `collection`: "/api/v1/nodes", "/apis/.../namespaces/default/byohosts".
-    Watch(Loop& loop, Api& api, std::string collection, std::string name, Listener listener);
+    /// `most_silence` of a server that has sent a bookmark.
+    Watch(Loop& loop, Api& api, std::string collection, std::string name, Listener listener,
+          std::chrono::milliseconds most_silence = std::chrono::seconds(110));
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
     ~Watch();

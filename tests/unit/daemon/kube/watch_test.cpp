@@ -83,7 +83,7 @@ protected:
         ApiTest::TearDown();
     }
     /// One reply per request; the last one is repeated.
-    void begin(std::vector<Reply> replies) {
+    void begin(std::vector<Reply> replies, std::chrono::milliseconds most_silence = 110s) {
         replies_ = std::move(replies);
         server_ =
             std::make_unique<HttpsServer>(authority_, [this](const Seen&, Connection& connection) {
@@ -91,8 +91,9 @@ protected:
                 replies_.at(std::min(number, replies_.size() - 1))(connection);
             });
         client_ = api(access(*server_));
-        on_loop([this] {
-            watch_ = std::make_unique<Watch>(loop_, *client_, "/api/v1/nodes", "h1", listener());
+        on_loop([&] {
+            watch_ = std::make_unique<Watch>(loop_, *client_, "/api/v1/nodes", "h1", listener(),
+                                             most_silence);
             watch_->start();
         });
     }
@@ -139,6 +140,21 @@ TEST_F(WatchTest, ReportsTheObjectAndItsChanges) {
            watching(event("MODIFIED", object("h1", 6, 2)) + event("DELETED", object("h1", 7, 2)) +
                     event("ADDED", object("h1", 8, 3)))});
     EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "1", "2", "null", "3"));
+}
+
+TEST_F(WatchTest, ListsAgainWhenBookmarksStop) {
+    begin({with(200, list(5, object("h1", 3, 1))), watching(event("BOOKMARK", object("", 9, 0))),
+           with(200, list(12, object("h1", 11, 2))), watching("")},
+          50ms);
+    EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 9", "watch 12"));
+    EXPECT_THAT(seen_.wait_for(3), ElementsAre("ok", "1", "2"));
+}
+
+TEST_F(WatchTest, WaitsForAServerThatSendsNoBookmarks) {
+    begin({with(200, list(5, object("h1", 3, 1))), watching(event("MODIFIED", object("h1", 6, 2)))},
+          1ms);
+    EXPECT_THAT(seen_.wait_for(3), ElementsAre("ok", "1", "2"));
+    EXPECT_THAT(requests(2), ElementsAre("list", "watch 5"));
 }
 
 TEST_F(WatchTest, SelectsOneObjectByName) {
