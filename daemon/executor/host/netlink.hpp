@@ -40,4 +40,17 @@ private:
     std::unique_ptr<mnl_socket, Release> socket_;
 };
 
+/// Lists again while the kernel's tables change, a few times: other programs change them for a
+/// moment only.
+template <typename List>
+auto until_consistent(List list) {
+    constexpr int kMostTries = 8;
+    auto found = list();
+    for (int tries = 1; tries < kMostTries; ++tries) {
+        if (found || found.error().code != Code::conflict) break;
+        found = list();
+    }
+    return found;
+}
+
 }  // namespace kubexm::executor

@@ -153,9 +153,7 @@ private:
     std::string bytes_;
 };
 
-}  // namespace
-
-Result<Ruleset> list_ruleset() {
+Result<Ruleset> list_ruleset_once() {
     auto kernel = TRY(Netlink::open(NETLINK_NETFILTER));
     const auto generation = generation_of(kernel);
     // The error of a kernel without nf_tables.
@@ -167,6 +165,10 @@ Result<Ruleset> list_ruleset() {
     TRY(add_all(kernel, NFT_MSG_GETRULE, rule_from, found.rules));
     return found;
 }
+
+}  // namespace
+
+Result<Ruleset> list_ruleset() { return until_consistent(list_ruleset_once); }
 
 Result<> remove_from_filter(const Ruleset& going) {
     auto kernel = TRY(Netlink::open(NETLINK_NETFILTER));

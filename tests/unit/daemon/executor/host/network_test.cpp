@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "daemon/executor/host/links.hpp"
+#include "daemon/executor/host/netlink.hpp"
 #include "daemon/executor/host/packet_filter.hpp"
 #include "tests/unit/daemon/executor/host/child.hpp"
 
@@ -44,6 +45,22 @@ TEST(Links, AreListedAndDeleted) {
         EXPECT_FALSE(delete_link("lo"));
         EXPECT_THAT(delete_link(std::string(5000, 'x')), IsError(Code::invalid, "link name"));
     }));
+}
+
+TEST(PacketFilter, IsListedAgainWhileItChanges) {
+    int lists = 0;
+    const auto until = [&](int consistent, Code code) {
+        lists = 0;
+        return until_consistent([&]() -> Result<int> {
+            if (++lists >= consistent) return lists;
+            return fail(code, "changed meanwhile");
+        });
+    };
+    EXPECT_EQ(until(3, Code::conflict).value_or(0), 3);
+    EXPECT_FALSE(until(100, Code::conflict));
+    EXPECT_EQ(lists, 8);
+    EXPECT_FALSE(until(100, Code::denied));
+    EXPECT_EQ(lists, 1);
 }
 
 TEST(PacketFilter, IsListedAndRemovedInOneTransaction) {
