@@ -122,8 +122,11 @@ http::Callbacks callbacks_of(agent::Agent& agent) {
                 }};
 }
 
-/// "127.0.0.1:10240" or "[::1]:10240", as the configuration has checked.
+/// "127.0.0.1:10240", "[::1]:10240" or nothing, as the configuration has checked.
 http::Listen listen_of(const config::LocalApi& api, Fd control) {
+    if (api.listen.empty()) {
+        return {.address = "", .socket = api.socket, .control = std::move(control)};
+    }
     const std::size_t colon = api.listen.rfind(':');
     const std::string address = api.listen.substr(0, colon);
     const unsigned long port = std::stoul(api.listen.substr(colon + 1));

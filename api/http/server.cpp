@@ -59,9 +59,11 @@ private:
 
 Result<std::vector<Listener>> make_listeners(Listen& listen) {
     std::vector<Listener> made;
-    Listener tcp = TRY(Listener::tcp(listen.address, listen.port));
+    if (!listen.address.empty()) {
+        Listener tcp = TRY(Listener::tcp(listen.address, listen.port));
+        made.push_back(std::move(tcp));
+    }
     Listener local = TRY(Listener::local(listen.socket));
-    made.push_back(std::move(tcp));
     made.push_back(std::move(local));
     if (listen.control) {
         made.push_back(Listener::passed(std::move(listen.control), api::Door::control));

@@ -36,12 +36,12 @@ struct Host {
 };
 
 struct LocalApi {
-    std::string listen = "127.0.0.1:10240";
+    std::string listen = "127.0.0.1:10240";  // empty: on the sockets only
     std::string socket = "/run/kubexm/kubexmd.sock";
 
     bool operator==(const LocalApi&) const = default;
     static void fields(auto& self, auto&& visit) {
-        visit("listen", self.listen, kLoopbackEndpoint);
+        visit("listen", self.listen, kOptionalLoopbackEndpoint);
         visit("socket", self.socket, kSocketPath);
     }
 };

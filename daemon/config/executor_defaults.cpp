@@ -10,20 +10,15 @@ using Paths = std::vector<std::string>;
 /// All step types that name a path. Types with free content exclude every path that root executes
 /// or obeys: static pods, kubeconfigs (they can name a program) and programs.
 std::map<std::string, Paths> default_directories() {
-    const Paths ours{
-        "/etc/kubernetes",  "/etc/cni/net.d",      "/etc/containerd/certs.d",
-        "/var/lib/kubelet", "/var/lib/kube-proxy", "/opt/kubexm",
-        "/run/kubexm",
-    };
+    const Paths ours{"/etc/kubernetes", "/var/lib/kubelet", "/var/lib/kube-proxy", "/opt/kubexm"};
     return {
-        {std::string(model::DataFile::kType),
-         {"/etc/kubernetes/pki", "/etc/cni/net.d", "/etc/containerd/certs.d"}},
+        {std::string(model::DataFile::kType), {"/etc/kubernetes/pki"}},
         {std::string(model::SecretFile::kType),
          {"/etc/kubernetes/pki", "/var/lib/kubelet/pki", "/var/lib/kube-proxy/pki"}},
         {std::string(model::Directory::kType),
          {"/etc/kubernetes", "/etc/cni", "/etc/containerd", "/etc/systemd/system/kubelet.service.d",
           "/etc/systemd/system/containerd.service.d", "/var/lib/kubelet", "/var/lib/kube-proxy",
-          "/opt/kubexm", "/run/kubexm"}},
+          "/opt/kubexm"}},
         {std::string(model::Symlink::kType), {"/etc/kubernetes/pki", "/var/lib/kubelet/pki"}},
         {std::string(model::ManagedBlock::kType), {"/etc/hosts"}},
         {std::string(model::AbsentPath::kType), ours},

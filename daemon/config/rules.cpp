@@ -8,7 +8,8 @@ bool is_optional_path(std::string_view text) { return text.empty() || is_absolut
 
 bool is_optional_host_name(std::string_view text) { return text.empty() || is_node_name(text); }
 
-bool is_loopback_endpoint(std::string_view text) {
+bool is_optional_loopback_endpoint(std::string_view text) {
+    if (text.empty()) return true;
     const std::size_t colon = text.rfind(':');
     const std::string_view host = text.substr(0, colon);
     return (host == "127.0.0.1" || host == "[::1]") && colon != std::string_view::npos &&

@@ -10,14 +10,15 @@ namespace kubexm::config {
 
 bool is_optional_path(std::string_view text);
 bool is_optional_host_name(std::string_view text);
-bool is_loopback_endpoint(std::string_view text);
+bool is_optional_loopback_endpoint(std::string_view text);
 bool is_allowed_sysctl_pattern(std::string_view text);
 
 /// "" where the default is determined at run time.
 inline constexpr Rule kOptionalPath{is_optional_path, kAbsolutePath.words};
 inline constexpr Rule kOptionalHostName{is_optional_host_name, kNodeName.words};
-inline constexpr Rule kLoopbackEndpoint{
-    is_loopback_endpoint, "127.0.0.1:PORT or [::1]:PORT: the API is for this host only"};
+inline constexpr Rule kOptionalLoopbackEndpoint{
+    is_optional_loopback_endpoint,
+    "127.0.0.1:PORT, [::1]:PORT or nothing: the API is for this host only"};
 inline constexpr Rule kAllowedSysctlPattern{
     is_allowed_sysctl_pattern,
     "a sysctl key (net.ipv4.ip_forward) or all keys below one (fs.inotify.*), none of which makes "

@@ -234,9 +234,9 @@ def test_a_claim_on_a_link_to_another_disk_leaves_it_and_the_undo_ends(host):
 
 
 def test_a_file_that_takes_days_to_read_holds_nobody_up(host):
-    host.run(["install", "-d", "-o", "kubexm", "/run/kubexm"])
-    host.run(["truncate", "-s", "1P", "/run/kubexm/x"], user="kubexm")
-    failed = carry_out(host, "p1", step("absent-path", path="/run/kubexm/x"), user="kubexm")
+    host.run(["install", "-d", "-o", "kubexm", "/var/lib/kube-proxy"])
+    host.run(["truncate", "-s", "15T", "/var/lib/kube-proxy/x"], user="kubexm")
+    failed = carry_out(host, "p1", step("absent-path", path="/var/lib/kube-proxy/x"), user="kubexm")
     assert failed.returncode == exit_code.FAILED
     assert "undo could not restore it: move it away" in failed.stdout + failed.stderr
     after = carry_out(host, "p2", step("sysctl", key="net.ipv4.ip_forward", value="1"))

@@ -21,7 +21,7 @@ CERTIFICATE, SECRET, LINK = f"{PKI}/ca.crt", f"{PKI}/kubelet.key", f"{PKI}/curre
 BLOCK = "/etc/hosts"
 COMPONENT, IN_USE, VERSION = "/opt/kubexm/crictl", "/opt/kubexm/crictl/current", "v1.34.0"
 TRUSTED = f"{BINARY_DIGEST}  crictl/{VERSION}/bin/crictl\n"
-UNWANTED = "/etc/cni/net.d/10-old.conflist"
+UNWANTED = "/var/lib/kube-proxy/old.conf"
 # What undo cannot give back: it is made anew for every run of the plan.
 DELETED_TREE, UNMOUNTED = "/opt/kubexm/old", "/run/netns/deleted"
 CLAIMED = "/var/lib/kube-proxy"
