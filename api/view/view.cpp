@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "daemon/base/digest.hpp"
+
 namespace kubexm::api {
 
 namespace {
@@ -23,11 +25,17 @@ json view(const model::Interface& interface) {
 template <typename T>
 json view(const std::vector<T>& list);
 
+/// machine-id(5): the id itself is confidential, and this host's other users can read the API.
+std::string hash_of_machine(const std::string& id) {
+    constexpr std::size_t kDigits = 32;
+    return id.empty() ? "" : sha256("kubexmd " + id).substr(0, kDigits);
+}
+
 json view(const model::HostFacts& host) {
     return {{"name", host.name},
             {"osImage", host.os_image},
             {"architecture", host.architecture},
-            {"machineId", host.machine_id},
+            {"machineIdHash", hash_of_machine(host.machine_id)},
             {"cpus", host.cpus},
             {"memoryBytes", host.memory_bytes},
             {"interfaces", view(host.interfaces)}};

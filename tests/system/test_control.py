@@ -140,3 +140,25 @@ def test_a_thousand_reading_requests_put_no_frame_on_the_executors_socket(host, 
         assert frames(trace) == []
         host.run(["kubexmctl", "observe"])  # the control: such a frame is seen
     assert frames(trace)
+
+
+def test_the_api_can_be_on_the_sockets_only(host):
+    host.write("/etc/kubexm/kubexmd.yaml", 'api: {listen: ""}\n')
+    host.run(["systemctl", "restart", "kubexmd"])
+    assert host.run(["kubexmctl", "status"]).stdout
+    assert host.run(["ss", "-Hlnt", "sport = 10240"]).stdout == ""
+    host.run(["rm", "/etc/kubexm/kubexmd.yaml"])
+    host.run(["systemctl", "restart", "kubexmd"])
+    assert "127.0.0.1:10240" in host.run(["ss", "-Hlnt", "sport = 10240"]).stdout
+
+
+def test_the_status_has_no_confidential_id(host):
+    shown = host.run(["curl", "-s", "localhost:10240/v1/status"]).stdout
+    identity = host.read("/etc/machine-id").decode().strip()
+    assert identity not in shown and len(json.loads(shown)["host"]["machineIdHash"]) == len(identity)
+
+
+@pytest.mark.parametrize("unit", ["kubexmd", "kubexm-executor"])
+def test_memory_and_tasks_have_a_limit(host, unit):
+    assert int(host.shown("MemoryMax", unit)) <= 512 << 20
+    assert int(host.shown("TasksMax", unit)) == 64
