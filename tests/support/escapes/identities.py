@@ -5,6 +5,7 @@ from testbed import executor_wire
 from testbed.executor.client import plan, reason
 
 STRANGER = "mallory"  # a member of group kubexm, whom the mode of the socket lets through
+OF_ROOT = "other owners are root's"
 SPEAK = "is not permitted to use the executor"
 
 
@@ -55,6 +56,8 @@ ALL = [
     _stranger("claim-to-be-root", SPEAK,
               {"type": "cancel", "plan_id": "identity", "on_behalf_of": {"uid": 0, "door": "control"}}),
     _stranger("no-frame-at-all", "not JSON", b"\x16\x03\x01"),
+    _front("undo-of-roots-objects", OF_ROOT, {"type": "undo", "plan_id": "identity-rank", "owner": "hardening"}),
+    _front("repair-of-roots-objects", OF_ROOT, {"type": "repair", "plan_id": "identity-rank", "owner": "hardening"}),
     _front("discard-of-the-journal", "only root may restore or discard", {"type": "journal", "action": "discard"}),
     _front("restore-of-the-journal", "only root may restore or discard", {"type": "journal", "action": "restore"}),
     _anybody("nobody"),

@@ -29,7 +29,7 @@ _link = partial(of_plan, "link")
 
 
 def _secret(path: str) -> dict:
-    file = data(path)
+    file = data(path, mode="0600")
     del file["with"]["kind"]
     return {"type": "secret-file", "with": file["with"] | {"handle": "escape"}}
 

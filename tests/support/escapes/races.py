@@ -110,7 +110,7 @@ def _race(name: str, step_for: Callable[[int], dict]) -> Escape:
 
 
 def _secret(number: int) -> dict:
-    file = data(f"{DROP}/race/secret-{number}")["with"]
+    file = data(f"{DROP}/race/secret-{number}", mode="0600")["with"]
     del file["kind"]
     return step("secret-file", **file, handle="race")
 

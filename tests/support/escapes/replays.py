@@ -29,7 +29,7 @@ def _replay(name: str, because: str, attempt: Callable[[Wire, str], str]) -> Esc
 
 
 def _undo(wire: Wire, identity: str) -> str:
-    return undo(wire, identity, "nobody-at-all")
+    return undo(wire, identity, "machine-nobody")
 
 
 def _after_undo(wire: Wire, identity: str) -> str:

@@ -68,7 +68,7 @@ std::string every_answer() {
     ask(again, joining_host());
     ask(post(R"({"verb":"dance"})"), fresh_host());
     const Request leave = post(R"({"verb":"leave"})");
-    for (const Code code : {Code::conflict, Code::unavailable, Code::internal}) {
+    for (const Code code : {Code::not_found, Code::conflict, Code::unavailable, Code::internal}) {
         lines += outline(leave, decided("operation-1", fail(code, "reason"))).dump() + "\n";
     }
     lines += outline(leave, decided("operation-1", "text")).dump() + "\n";
