@@ -65,8 +65,6 @@ Result<PathPreImage> capture_path(Context& context, const std::string& path);
 /// Returns what could not be restored, as text.
 Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathPreImage& image);
-/// For a step whose pre-image is that of one path.
-Result<std::string> restore_image(Context& context, const std::string& path, const PreImage& image);
 /// The same for a file or link that somebody may have changed since; `ours` says whether a state of
 /// the path is one that a step left.
 using IsOurs = std::function<bool(const PathState&)>;

@@ -190,12 +190,6 @@ Result<std::string> restore_path(Context& context, const std::string& path,
     return std::string();
 }
 
-Result<std::string> restore_image(Context& context, const std::string& path,
-                                  const PreImage& image) {
-    auto before = TRY(image_as<PathPreImage>(image));
-    return restore_path(context, path, before);
-}
-
 Result<std::string> restore_if_ours(Context& context, const std::string& path,
                                     const PreImage& image, const IsOurs& ours) {
     const auto before = TRY(image_as<PathPreImage>(image));
