@@ -53,9 +53,9 @@ void CertificateOrder::post() {
                       [this](const kube::Answer<nlohmann::json>& answer) {
                           crash_point("csr.posted");
                           // A conflict is the request of an earlier try: the name is the key's.
-                          if (answer || answer.error().error.code == Code::conflict) {
-                              return await_approval();
-                          }
+                          if (answer) return await_approval(*answer);
+                          const bool is_posted = answer.error().error.code == Code::conflict;
+                          if (is_posted) return await_approval({});
                           refuse(answer.error());
                       });
 }
@@ -66,7 +66,8 @@ void CertificateOrder::refuse(const kube::Failure& failure) {
     finish(std::unexpected(std::move(error)));
 }
 
-void CertificateOrder::await_approval() {
+/// `posted` is null where the request was posted before.
+void CertificateOrder::await_approval(const nlohmann::json& posted) {
     const std::string name = spec_.name(*key_);
     log::info(fmt::format("{}: certificate request {} is not approved yet", api_.server(), name));
     context().state.change(
@@ -75,7 +76,8 @@ void CertificateOrder::await_approval() {
         context().loop, api_, kube::kSigningPath, name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_request(object); },
                               [this](const kube::Answer<void>& answer) { on_watched(answer); }});
-    watch_->start();
+    if (posted.is_null()) return watch_->start();
+    watch_->start_after(posted);
 }
 
 /// A denied watch would wait for ever; the watch retries after other errors.

@@ -43,7 +43,7 @@ public:
 
 private:
     void post();
-    void await_approval();
+    void await_approval(const nlohmann::json& posted);
     void refuse(const kube::Failure& failure);
     void on_watched(const kube::Answer<void>& answer);
     void on_request(const nlohmann::json& object);

@@ -31,6 +31,13 @@ bool is_joined(const AgentState& state) {
            state.executor.observed->is_joined(state.decision->owner);
 }
 
+/// Also while a plan applies changed orders, and while the executor is observed after it.
+bool is_bootstrapped(const AgentState& state) {
+    const bool was_ready = state.node && state.decision &&
+                           state.node->owner == state.decision->owner && state.node->became_ready;
+    return was_ready || is_joined(state);
+}
+
 std::optional<Condition> executor_available(const AgentState& state) {
     const auto& connected = state.executor.connected;
     if (!connected) return std::nullopt;
@@ -138,17 +145,17 @@ std::optional<Condition> bootstrapped(const AgentState& state) {
     if (state.failure && decision.action == Action::release) {
         return is_false(kBootstrapped, "Error", "ReleaseFailed", state.failure->error.what);
     }
-    if (state.failure && decision.action == Action::join && !is_joined(state)) {
+    if (state.failure && decision.action == Action::join && !is_bootstrapped(state)) {
         return is_false(kBootstrapped, "Error", "CloudInitExecutionFailed",
                         state.failure->error.what);
     }
-    if (decision.action == Action::join && !is_joined(state)) {
+    if (decision.action == Action::join && !is_bootstrapped(state)) {
         return is_false(kBootstrapped, "Info", "Joining",
                         "the join is in progress; AssignmentApplied shows how far it is");
     }
     if (!state.node || !state.node->became_ready || !state.node->record) return std::nullopt;
-    return is_true(kBootstrapped, fmt::format("Node {} with machine-id {} became Ready",
-                                              state.facts.name, state.node->record->machine_id));
+    return is_true(kBootstrapped,
+                   fmt::format("Node {} of this machine became Ready", state.facts.name));
 }
 
 std::optional<Condition> installed(const AgentState& state) {

@@ -90,17 +90,14 @@ void NodeCredential::on_tested(const kube::Answer<nlohmann::json>& node) {
     if (!node && node.error().error.code != Code::not_found) {
         return finish(during("testing the node certificate", node.error().error));
     }
-    const std::string& here = context().facts().machine_id;
-    if (node) {
-        const model::NodeRecord found = kube::node_from_json(*node);
-        if (!found.machine_id.empty() && found.machine_id != here) {
-            return finish(fail(
-                Code::conflict,
-                fmt::format("Node {} belongs to another machine: expected machine-id {}, found {}; "
-                            "if that machine is gone, run kubectl delete node {}",
-                            context().facts().name, here, printable(found.machine_id),
-                            context().facts().name)));
-        }
+    const model::HostFacts& facts = context().facts();
+    const std::string found = node ? kube::node_from_json(*node).machine_id : "";
+    if (!found.empty() && found != facts.machine_id) {
+        return finish(
+            fail(Code::conflict, fmt::format("Node {} belongs to another machine: expected this "
+                                             "host's machine-id, found another; "
+                                             "if that machine is gone, run kubectl delete node {}",
+                                             facts.name, facts.name)));
     }
     if (credentials_) finish(*std::move(credentials_));
 }

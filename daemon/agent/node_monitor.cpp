@@ -42,7 +42,11 @@ std::vector<Pair> united(std::vector<Pair> labels, const std::vector<Pair>& more
 }  // namespace
 
 Result<> verify(const model::NodeRecord& node, const model::HostFacts& facts) {
-    TRY(expect("machine-id", node.machine_id, facts.machine_id, facts.name));
+    if (node.machine_id != facts.machine_id) {  // not shown: it identifies the host to others
+        return fail(Code::conflict,
+                    fmt::format("Node {}: expected this host's machine-id, found {}", facts.name,
+                                node.machine_id.empty() ? "none" : "another"));
+    }
     TRY(expect("providerID", node.provider_id, provider_id_of(facts.name), facts.name));
     if (node.ready == model::ConditionStatus::yes) return {};
     return fail(Code::unavailable,

@@ -191,10 +191,14 @@ void Reconciler::evaluate() {
     const bool goes_on = (releasing_ && next && next->action == Action::release) ||
                          (followed_ && is_repair(context_.state.read().decision));
     if (next && !goes_on && context_.state.read().decision != next) return switch_to(*next);
+    // Work first: its requests get the connections that are open.
+    if (next) go_on(*next);
     // Only now: an older decision does not fit orders that have just arrived.
     reporter_.update();
     events_.update();
-    if (!next) return;
+}
+
+void Reconciler::go_on(const Decision& decision) {
     monitor_node();
     if (joining_ || releasing_ || followed_ || context_.state.read().failure) return;
     // While the executor is away the observation is stale: on_executor() asks for another.
@@ -204,7 +208,7 @@ void Reconciler::evaluate() {
         return fail_activity(
             {Code::internal, "the join is done, but the executor does not show what is wanted"});
     }
-    begin(*next);
+    begin(decision);
 }
 
 /// The change of the state leads to the next evaluation, which begins the work.

@@ -36,6 +36,7 @@ public:
 private:
     void evaluate_soon();
     void evaluate();
+    void go_on(const Decision& decision);
     void switch_to(const Decision& decision);
     void remove_stale_credentials(const std::string& owner);
     void begin(const Decision& decision);

@@ -22,8 +22,9 @@ public:
     void use(kube::Api* api);
     /// Writes what differs.
     void update();
-    /// Frees the ByoHost with the two patches of its API. `done` gets false where one of them
-    /// failed, also after a conflict.
+    /// Frees the ByoHost with the two patches of its API, again after a conflict. `done` gets false
+    /// where one of them failed, where the ByoHost asks for no release any more, or where use()
+    /// changes the API. Does nothing while another call is under way.
     void free_host(std::function<void(bool)> done);
 
 private:
@@ -31,23 +32,29 @@ private:
     void write(const model::HostRecord& host, const std::vector<model::Condition>& conditions);
     void on_written(const Answer& answer);
     void on_host(const nlohmann::json& object);
-    void on_status_freed(const Answer& answer, std::function<void(bool)> done);
+    void read_host();
+    void free_now();
+    void on_status_freed(const Answer& answer);
+    void on_not_freed(const Error& error);
+    void end_free(bool freed);
     void update_later(std::chrono::milliseconds delay);
 
     AgentContext& context_;
     kube::Api* api_ = nullptr;
     kube::Api::Handle call_;
     bool writing_ = false;
-    std::function<void(bool)> free_;  // waits for the end of a write
-    bool failed_ = false;             // retry_ waits
+    std::function<void(bool)> free_;  // of free_host(), until its end
+    int free_tries_ = 0;
+    bool failed_ = false;  // retry_ waits
     std::chrono::sys_seconds last_write_;
     Loop::Handle retry_;
     Backoff backoff_;
 };
 
-enum class Difference { none, message, status };
+enum class Difference { none, message, reason, status };
 
-/// How the conditions differ from those of the ByoHost; its other conditions do not count. Pure.
+/// How the conditions differ from those of the ByoHost; its other conditions do not count. status:
+/// also another severity, such as that of an error; reason: also a condition that is new. Pure.
 Difference difference(const model::HostRecord& host, const std::vector<model::Condition>& ours);
 
 }  // namespace kubexm::agent

@@ -76,7 +76,7 @@ public:
     [[nodiscard]] virtual Handle remove(std::string path, const nlohmann::json& options,
                                         Callback callback) = 0;
     /// One line at a time (at most 16 MiB each) until the server ends the response or `limit`
-    /// has passed; on a connection of its own.
+    /// has passed. Its connection is not used again.
     [[nodiscard]] virtual Handle stream(std::string path, std::chrono::seconds limit,
                                         LineCallback line, EndCallback end) = 0;
 };

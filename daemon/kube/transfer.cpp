@@ -99,7 +99,6 @@ void set_transport(Options& options, const Request& request) {
     options.set(CURLOPT_TCP_KEEPIDLE, kKeepIdle);
     options.set(CURLOPT_TCP_KEEPINTVL, kKeepInterval);
     options.set(CURLOPT_SOCKOPTFUNCTION, on_socket);
-    options.set(CURLOPT_FRESH_CONNECT, request.is_stream ? 1L : 0L);
     options.set(CURLOPT_FORBID_REUSE, request.is_stream ? 1L : 0L);
 }
 

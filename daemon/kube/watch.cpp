@@ -24,8 +24,9 @@ using Clock = std::chrono::steady_clock;
 // The server ends a watch after a time that we choose, at random to spread the load.
 constexpr int kShortestWatch = 300;
 constexpr int kLongestWatch = 600;
-constexpr auto kGrace = 30s;    // after which we end the watch ourselves
-constexpr auto kTooShort = 1s;  // a watch that ended sooner has failed
+constexpr auto kGrace = 30s;                        // after which we end the watch ourselves
+constexpr auto kTooShort = 1s;                      // a watch that ended sooner has failed
+constexpr std::chrono::milliseconds kAnswer = 30s;  // a watch is answered at once
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -65,11 +66,13 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
 
     std::string path(std::string_view more) const;
     void list();
+    void begin_after(const json& known);
     void on_list(Answer<json> answer);
     void watch();
     void on_line(std::string_view line);
     void expect_success();
     void expect_bookmarks();
+    void expect_within(std::chrono::milliseconds time);
     void on_event(WatchEvent event);
     void on_end(Answer<void> ended);
     void retry(const Failure& failure, void (Impl::*what)());
@@ -94,8 +97,9 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     std::minstd_rand random{std::random_device{}()};
     Api::Handle request;
     Loop::Handle timer;
-    Loop::Handle silence;  // ends a watch that had bookmarks
-    bool had_bookmarks = false;
+    Loop::Handle silence;        // ends a watch that is not answered, or whose bookmarks stop
+    bool had_bookmarks = false;  // in this watch or an earlier one
+    bool has_waited = false;     // for the first bookmark
     bool is_dropped = false;
 };
 
@@ -107,6 +111,8 @@ Watch::Watch(Loop& loop, Api& api, std::string collection, std::string name, Lis
 Watch::~Watch() { impl_->drop(); }
 
 void Watch::start() { impl_->list(); }
+
+void Watch::start_after(const json& object) { impl_->begin_after(object); }
 
 void Watch::Impl::drop() {
     is_dropped = true;
@@ -148,18 +154,29 @@ void Watch::Impl::on_list(Answer<json> answer) {
     if (!is_dropped) watch();
 }
 
+void Watch::Impl::begin_after(const json& known) {
+    const auto kept = shared_from_this();
+    version = version_of(known);
+    if (version.empty()) return list();
+    set_object(known);
+    if (!is_dropped) watch();
+}
+
 void Watch::Impl::watch() {
     const int seconds = std::uniform_int_distribution(kShortestWatch, kLongestWatch)(random);
     watching_since = Clock::now();
-    had_bookmarks = false;
     request = api.stream(
         path(fmt::format("&watch=true&allowWatchBookmarks=true&timeoutSeconds={}", seconds)),
         std::chrono::seconds(seconds) + kGrace, [this](std::string_view line) { on_line(line); },
         [this](Answer<void> ended) { on_end(std::move(ended)); });
+    expect_within(std::min(most_silence, kAnswer));
 }
 
 void Watch::Impl::on_line(std::string_view line) {
-    if (line.empty()) return expect_success();
+    if (line.empty()) {
+        expect_bookmarks();
+        return expect_success();
+    }
     const auto kept = shared_from_this();
     auto event = read_event(line);
     if (event) return on_event(std::move(*event));
@@ -174,10 +191,17 @@ void Watch::Impl::expect_success() {
     if (waiting) timer = std::move(*waiting);
 }
 
-/// A proxy may keep the connection to us after it lost its own: a server that has sent a bookmark
-/// sends one every minute.
+/// A server that sends bookmarks sends one every minute. Of one that has sent none yet they are
+/// expected once: it may be of another kind.
 void Watch::Impl::expect_bookmarks() {
-    auto waiting = loop.after(most_silence, [kept = shared_from_this()] {
+    silence.reset();
+    if (had_bookmarks || !std::exchange(has_waited, true)) expect_within(most_silence);
+}
+
+/// A proxy may keep the connection to us after it lost its own, and a connection may be older than
+/// the server.
+void Watch::Impl::expect_within(std::chrono::milliseconds time) {
+    auto waiting = loop.after(time, [kept = shared_from_this()] {
         kept->request.reset();
         kept->list();
     });
@@ -195,7 +219,7 @@ void Watch::Impl::on_event(WatchEvent event) {
         version = event.version;
         had_bookmarks = true;
     }
-    if (had_bookmarks) expect_bookmarks();
+    if (had_bookmarks) expect_within(most_silence);
     const bool is_change = event.type == WatchEvent::Type::changed;
     if (event.name != name || (!is_change && event.type != WatchEvent::Type::deleted)) return;
     version = event.version;

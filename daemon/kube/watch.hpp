@@ -23,7 +23,8 @@ public:
         std::function<void(const Answer<void>&)> on_change;
     };
     /// `collection`: "/api/v1/nodes", "/apis/.../namespaces/default/byohosts".
-    /// `most_silence` of a server that has sent a bookmark.
+    /// `most_silence` of a server that sends bookmarks; a watch that is not answered waits for at
+    /// most 30 s.
     Watch(Loop& loop, Api& api, std::string collection, std::string name, Listener listener,
           std::chrono::milliseconds most_silence = std::chrono::seconds(110));
     Watch(const Watch&) = delete;
@@ -31,6 +32,8 @@ public:
     ~Watch();
 
     void start();
+    /// With an object that a request has just returned, instead of a list.
+    void start_after(const nlohmann::json& object);
 
 private:
     struct Impl;

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from testbed import assignment, kubernetes, waiting
-from testbed.assignment import assign, bootstrap_data, byohost, condition, is_ready, patch, withdraw
+from testbed.assignment import another_authority, assign, bootstrap_data, byohost, condition, is_ready, patch, withdraw
 from testbed.care import CONFIG, KUBELET_CONFIG, is_whole, kubelet
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 UNIT = "/etc/systemd/system/kubelet.service"
+CA = "/etc/kubernetes/pki/ca.crt"
 REPAIR_SECONDS = 30  # the goal is two; the machine may be busy
 
 
@@ -63,6 +64,18 @@ def test_changed_settings_of_the_cluster_restart_kubelet_once(joined):
     host.wait("kubelet's restart", lambda: kubelet(host) not in ("0", before))
     host.wait("the Node", lambda: is_ready(side, host))
     assert condition(side, host)["status"] == "True"
+
+
+def test_a_further_ca_reaches_the_node_and_kubelet_goes_on(joined):
+    side, host = joined
+    before, authority = kubelet(host), host.node.read(CA).decode()
+    more = authority + another_authority()
+    for number, wanted in enumerate((more, authority)):
+        side.apply([assignment.secret({"ca.crt": wanted})])  # the rest of the secret stays
+        patch(side, host, {"spec": {"labels": {"read": f"for-a-ca-{number}"}}})
+        host.wait("the CAs of the secret", lambda wanted=wanted: host.node.read(CA).decode() == wanted)
+    side.wait_for("the Node", lambda: is_ready(side, host))
+    assert kubelet(host) == before and condition(side, host)["status"] == "True"
 
 
 def test_taints_and_versions_that_cannot_be_changed_are_reported(joined):

@@ -1,6 +1,8 @@
 """A real assignment ends in a Ready node, and back: the seed's objects, real Cluster API, a real kubelet."""
 
+import json
 import os
+import ssl
 from pathlib import Path
 
 import pytest
@@ -50,7 +52,11 @@ def test_a_host_becomes_a_node_and_back(side, host):
     assert condition(side, host, INSTALLED)["status"] == "True"
     node = side.cluster.get("node", host.node.name)
     assert node["spec"]["providerID"] == f"byoh://{host.node.name}"
-    assert node["status"]["nodeInfo"]["machineID"] == host.node.read("/etc/machine-id").decode().strip()
+    identity = host.node.read("/etc/machine-id").decode().strip()
+    assert node["status"]["nodeInfo"]["machineID"] == identity
+    assert identity not in json.dumps(status)
+    served = ssl.get_server_certificate((host.node.address, 10250)).strip()
+    assert served in host.node.read("/var/lib/kubelet/pki/kubelet-server-current.pem").decode()
     assert status["assignment"]["cluster"] == example.CLUSTER
     assert status["plan"]["state"] == "done"
     assert {item["name"] for item in status["certificates"]} == {"management", "node"}

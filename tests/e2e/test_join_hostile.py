@@ -2,14 +2,13 @@
 
 import base64
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
 from testbed import assignment, snapshot
-from testbed.assignment import assign, bootstrap_data, condition, withdraw
+from testbed.assignment import BOOTSTRAPPED, another_authority, assign, bootstrap_data, condition, withdraw
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 ELSEWHERE = "https://10.99.0.99:6443"
@@ -44,12 +43,6 @@ def changed(cluster, server: str = "", token: str = "", authority: str | None = 
     if authority is not None:
         where["certificate-authority-data"] = base64.b64encode(authority.encode()).decode()
     return yaml.safe_dump(config)
-
-
-def another_authority() -> str:
-    argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-keyout", "/dev/null", "-subj", "/CN=another"]
-    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
 
 
 # What the secret holds, made from the cluster, and what is said of it.
@@ -103,13 +96,14 @@ ORDERS = {
 
 
 def wait_for_words(side, host, words: list[str]) -> str:
-    """Both places say all of it, and nothing runs."""
-    def told() -> str:
-        message = condition(side, host).get("message", "")
-        return message if all(word in message for word in words) else ""
-    message = host.wait(f"a condition with {words}", told)
-    found = condition(side, host)
-    assert (found["status"], host.condition(found["type"])["message"]) == ("False", message)
+    """Both places say all of it, but for the moment of the next try, and nothing runs."""
+    def told() -> dict:
+        here, there = host.condition(BOOTSTRAPPED), condition(side, host)
+        same = all(here.get(member) == there.get(member) for member in ("status", "message"))
+        return there if same and all(word in there.get("message", "") for word in words) else {}
+    found = host.wait(f"a condition with {words}", told)
+    message = found["message"]
+    assert found["status"] == "False"
     assert host.phase() in ("joining", "failed")
     assert host.node.run(["systemctl", "cat", "kubelet.service"], check=False).returncode != 0
     return message

@@ -60,6 +60,22 @@ TEST_F(ChangedOrders, ChangedKubeletSettingsAreAppliedWithinTheHour) {
     EXPECT_THAT(executor_.applied, SizeIs(2)) << "unchanged settings lead to no plan";
 }
 
+TEST_F(ChangedOrders, ANodeStaysBootstrappedWhileItsSettingsChange) {
+    join();
+    const auto before = static_cast<std::ptrdiff_t>(management_.patches.size());
+    make_secret("kind: KubeletConfiguration\nmaxPods: 42\n");
+    management_.patch(kHost, {{"spec", {{"labels", {{"team", "red"}}}}}});
+    advance(1min);
+    ASSERT_THAT(executor_.applied, SizeIs(2));
+    for (auto patch = management_.patches.begin() + before; patch != management_.patches.end();
+         ++patch) {
+        for (const json& each : patch->second.value("/status/conditions"_json_pointer, json())) {
+            const bool is_other = each.at("type") != kBootstrapped;
+            EXPECT_TRUE(is_other || each.at("status") == "True") << each;
+        }
+    }
+}
+
 TEST_F(ChangedOrders, AServerThatIsNotTrustedLeadsToTheNewCaOfTheSecret) {
     join();
     const std::string before = state().memory.joined.value_or(JoinedMachine{}).wanted.ca_digest;

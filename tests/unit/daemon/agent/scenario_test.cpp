@@ -73,6 +73,39 @@ TEST_F(Scenario, TheProgressOfAJoinIsReported) {
     EXPECT_THAT(reported(kAssignmentApplied).message, HasSubstr("steps done"));
 }
 
+TEST_F(Scenario, ACertificateThatIsIssuedAtOnceIsNotReportedAsWaiting) {
+    start();
+    advance(10s);
+    make_secret();
+    workload_.approves = false;
+    assign();
+    EXPECT_EQ(reported(kAssignmentApplied).reason, "Joining");
+    EXPECT_EQ(reported(kCertificateIssued).reason, "");
+    workload_.approve_all();
+    settle();
+    EXPECT_EQ(reported(kBootstrapped).status, ConditionStatus::yes) << "a status does not wait";
+    EXPECT_EQ(reported(kCertificateIssued).type, "");
+}
+
+TEST_F(Scenario, AnAnswerThatIsReadLateDoesNotHideANewerVersion) {
+    join();
+    advance(10s);
+    management_.late_turns = 20;
+    const auto before = management_.patches.size();
+    // What is written first, and at once after it what somebody else writes.
+    management_.on_change = [&, done = false](const std::string& path) mutable {
+        if (done || path != kHost || management_.patches.size() == before) return;
+        done = true;
+        loop_.post([this] {
+            management_.patch(kHost, {{"metadata", {{"annotations", {{"theirs", "1"}}}}}});
+        });
+    };
+    ask_for_release();
+    advance(10s);
+    EXPECT_EQ(phase(), Phase::waiting);
+    EXPECT_FALSE(management_.find(kHost)->contains("/status/machineRef"_json_pointer));
+}
+
 TEST_F(Scenario, WhatStaysIsReported) {
     join();
     executor_.stays = {{"file /etc/cni/net.d/10-x.conf", "somebody changed it", false}};
@@ -113,7 +146,7 @@ TEST_F(Scenario, ConditionsOfOthersKeepAllTheirFields) {
 
 TEST_F(Scenario, AtRestNothingIsAskedOrWritten) {
     join();
-    advance(1min);
+    advance(3min);  // until nobody waits for the bookmarks that this server never sends
     const auto patches = management_.patches.size();
     const auto requests = workload_.requests.size();
     advance(20min);

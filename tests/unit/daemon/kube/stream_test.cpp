@@ -153,7 +153,7 @@ TEST_F(ApiStream, MayBeDestroyedInACallback) {
     EXPECT_THAT(lines, ElementsAre("", "one", "two"));
 }
 
-TEST_F(ApiStream, HasAConnectionOfItsOwn) {
+TEST_F(ApiStream, TakesAnIdleConnectionForItself) {
     std::promise<void> streaming;
     const HttpsServer server(authority_, [&](const Seen& seen, Connection& connection) {
         if (seen.path != "/watch") return connection.answer(200, "{}");
@@ -173,8 +173,8 @@ TEST_F(ApiStream, HasAConnectionOfItsOwn) {
     on_loop([&] { handle.reset(); });
     const auto seen = server.seen();
     ASSERT_EQ(seen.size(), 3U);
-    EXPECT_EQ(seen[0].connection, seen[2].connection);
-    EXPECT_NE(seen[0].connection, seen[1].connection);
+    EXPECT_EQ(seen[0].connection, seen[1].connection);
+    EXPECT_NE(seen[1].connection, seen[2].connection);
 }
 
 TEST(LineBuffer, HasAnExactLimit) {

@@ -83,7 +83,8 @@ protected:
         ApiTest::TearDown();
     }
     /// One reply per request; the last one is repeated.
-    void begin(std::vector<Reply> replies, std::chrono::milliseconds most_silence = 110s) {
+    void begin(std::vector<Reply> replies, std::chrono::milliseconds most_silence = 110s,
+               const Json& known = {}) {
         replies_ = std::move(replies);
         server_ =
             std::make_unique<HttpsServer>(authority_, [this](const Seen&, Connection& connection) {
@@ -94,7 +95,8 @@ protected:
         on_loop([&] {
             watch_ = std::make_unique<Watch>(loop_, *client_, "/api/v1/nodes", "h1", listener(),
                                              most_silence);
-            watch_->start();
+            if (known.is_null()) return watch_->start();
+            watch_->start_after(known);
         });
     }
     virtual Watch::Listener listener() {
@@ -142,6 +144,18 @@ TEST_F(WatchTest, ReportsTheObjectAndItsChanges) {
     EXPECT_THAT(seen_.wait_for(5), ElementsAre("ok", "1", "2", "null", "3"));
 }
 
+TEST_F(WatchTest, BeginsAtAnObjectThatIsKnown) {
+    begin({watching(event("MODIFIED", object("h1", 6, 2)))}, 110s, Json::parse(object("h1", 5, 1)));
+    EXPECT_THAT(seen_.wait_for(3), ElementsAre("1", "ok", "2"));
+    EXPECT_THAT(requests(1), ElementsAre("watch 5"));
+}
+
+TEST_F(WatchTest, ListsWhereTheKnownObjectIsTooOld) {
+    begin({with(410, kExpired), with(200, list(20, object("h1", 19, 2))), watching("")}, 110s,
+          Json::parse(object("h1", 5, 1)));
+    EXPECT_THAT(requests(3), ElementsAre("watch 5", "list 5", "watch 20"));
+}
+
 TEST_F(WatchTest, ListsAgainWhenBookmarksStop) {
     begin({with(200, list(5, object("h1", 3, 1))), watching(event("BOOKMARK", object("", 9, 0))),
            with(200, list(12, object("h1", 11, 2))), watching("")},
@@ -150,11 +164,40 @@ TEST_F(WatchTest, ListsAgainWhenBookmarksStop) {
     EXPECT_THAT(seen_.wait_for(3), ElementsAre("ok", "1", "2"));
 }
 
-TEST_F(WatchTest, WaitsForAServerThatSendsNoBookmarks) {
-    begin({with(200, list(5, object("h1", 3, 1))), watching(event("MODIFIED", object("h1", 6, 2)))},
-          1ms);
+TEST_F(WatchTest, ListsAgainWhenItIsNotAnswered) {
+    begin({with(200, list(5, object("h1", 3, 1))),
+           [](Connection& connection) { connection.wait_for_the_client_to_go(); },
+           with(200, list(12, object("h1", 11, 2))), watching("")},
+          50ms);
+    EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 5", "watch 12"));
     EXPECT_THAT(seen_.wait_for(3), ElementsAre("ok", "1", "2"));
-    EXPECT_THAT(requests(2), ElementsAre("list", "watch 5"));
+}
+
+TEST_F(WatchTest, ListsOnceMoreWhereTheFirstBookmarkDoesNotCome) {
+    begin({with(200, list(5, object("h1", 3, 1))), watching(""),
+           with(200, list(7, object("h1", 6, 2))),
+           [](Connection& connection) {
+               connection.begin_chunks();
+               std::this_thread::sleep_for(400ms);  // twice the silence of a server with bookmarks
+               connection.chunk(event("MODIFIED", object("h1", 8, 3)));
+               connection.wait_for_the_client_to_go();
+           }},
+          200ms);
+    EXPECT_THAT(seen_.wait_for(4), ElementsAre("ok", "1", "2", "3"));
+    EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 5", "watch 7"));
+}
+
+TEST_F(WatchTest, ExpectsBookmarksOfAServerThatSentThemInAnEarlierWatch) {
+    begin({with(200, list(5, object("h1", 3, 1))),
+           [](Connection& connection) {
+               connection.begin_chunks();
+               connection.chunk(event("BOOKMARK", object("", 9, 0)));
+               std::this_thread::sleep_for(1100ms);  // a watch that worked for a while
+               connection.chunk("");
+           },
+           watching(""), with(200, list(12, object("h1", 11, 2))), watching("")},
+          1500ms);
+    EXPECT_THAT(requests(5), ElementsAre("list", "watch 5", "watch 9", "list 9", "watch 12"));
 }
 
 TEST_F(WatchTest, SelectsOneObjectByName) {

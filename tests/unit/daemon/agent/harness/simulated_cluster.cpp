@@ -30,6 +30,13 @@ std::string selected_name(const std::string& target) {
     return name.substr(0, name.find('&'));
 }
 
+/// Of "...&resourceVersion=12"; 0: none.
+long version_in(const std::string& target) {
+    constexpr std::string_view kVersion = "resourceVersion=";
+    const auto begin = target.find(kVersion);
+    return begin == std::string::npos ? 0 : std::stol(target.substr(begin + kVersion.size()));
+}
+
 std::string without_status(std::string path) {
     constexpr std::string_view kStatus = "/status";
     if (path.ends_with(kStatus)) path.resize(path.size() - kStatus.size());
@@ -73,8 +80,12 @@ public:
                              EndCallback end) override {
         auto handle = std::make_unique<agent::Handle>();
         auto watcher = std::make_shared<SimulatedCluster::Watcher>(
-            SimulatedCluster::Watcher{without_query(path), selected_name(path), std::move(line),
-                                      std::move(end), handle->alive});
+            SimulatedCluster::Watcher{without_query(path),
+                                      selected_name(path),
+                                      std::move(line),
+                                      std::move(end),
+                                      handle->alive,
+                                      {}});
         cluster_.loop_.post([&cluster = cluster_, watcher, path] {
             if (watcher->alive.expired()) return;
             if (!cluster.available_) {
@@ -82,6 +93,7 @@ public:
             }
             cluster.watchers_.push_back(watcher);
             watcher->line("");
+            cluster.replay(watcher, version_in(path));
         });
         return handle;
     }
@@ -96,10 +108,13 @@ private:
                              callback = std::move(callback),
                              alive = std::weak_ptr<int>(handle->alive)]() mutable {
             auto answer = cluster.answer(verb, target, body);
-            cluster.loop_.post([callback = std::move(callback), answer = std::move(answer),
-                                alive = std::move(alive)]() mutable {
-                if (!alive.expired()) callback(std::move(answer));
-            });
+            const int late = verb == "PATCH" ? std::exchange(cluster.late_turns, 0) : 0;
+            SimulatedCluster::after_turns(
+                cluster.loop_, late + cluster.lateness(),
+                [callback = std::move(callback), answer = std::move(answer),
+                 alive = std::move(alive)]() mutable {
+                    if (!alive.expired()) callback(std::move(answer));
+                });
         });
         return handle;
     }
@@ -147,10 +162,11 @@ void SimulatedCluster::patch(const std::string& path, const json& patch) {
 
 void SimulatedCluster::erase(const std::string& path) {
     if (!objects_.contains(path)) return;
-    const json object = objects_.at(path);
+    json object = objects_.at(path);
     objects_.erase(path);
-    ++version_;
+    object["metadata"]["resourceVersion"] = std::to_string(++version_);
     notify(path, "DELETED", object);
+    erased_[path] = std::move(object);
 }
 
 void SimulatedCluster::restore(const std::string& path, json object, long version) {
@@ -187,11 +203,43 @@ void SimulatedCluster::store(const std::string& path, json object, const char* e
 
 void SimulatedCluster::notify(const std::string& path, const char* event, const json& object) {
     for (const auto& watcher : watchers_) {
+        if (is_mute) return;
         if (watcher->collection + "/" + watcher->name != path) continue;
-        loop_.post([watcher, line = json{{"type", event}, {"object", object}}.dump()] {
-            if (!watcher->alive.expired()) watcher->line(line);
-        });
+        send(watcher, json{{"type", event}, {"object", object}}.dump());
     }
+}
+
+void SimulatedCluster::send(const std::shared_ptr<Watcher>& watcher, std::string line) {
+    watcher->lines.push_back(std::move(line));
+    if (watcher->lines.size() == 1) deliver_lines(watcher);
+}
+
+/// In their order.
+void SimulatedCluster::deliver_lines(const std::shared_ptr<Watcher>& watcher) {
+    after_turns(loop_, lateness(), [this, watcher] {
+        if (watcher->alive.expired()) return;
+        watcher->line(watcher->lines.front());
+        watcher->lines.pop_front();
+        if (!watcher->lines.empty()) deliver_lines(watcher);
+    });
+}
+
+void SimulatedCluster::after_turns(Loop& loop, int turns, Loop::Callback task) {
+    loop.post([&loop, turns, task = std::move(task)]() mutable {
+        if (turns == 0) return task();
+        after_turns(loop, turns - 1, std::move(task));
+    });
+}
+
+/// What happened between a version and the watch that begins with it.
+void SimulatedCluster::replay(const std::shared_ptr<Watcher>& watcher, long since) {
+    const std::string path = watcher->collection + "/" + watcher->name;
+    const bool exists = objects_.contains(path);
+    if (watcher->alive.expired() || (!exists && !erased_.contains(path))) return;
+    const json& object = exists ? objects_.at(path) : erased_.at(path);
+    const long version = std::stol(object["metadata"]["resourceVersion"].get<std::string>());
+    if (version <= since) return;
+    send(watcher, json{{"type", exists ? "MODIFIED" : "DELETED"}, {"object", object}}.dump());
 }
 
 Answer<json> SimulatedCluster::answer(const std::string& verb, const std::string& target,

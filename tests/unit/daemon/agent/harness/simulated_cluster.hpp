@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -36,9 +37,13 @@ public:
     /// An outage: requests fail, watches end.
     void set_available(bool available);
 
-    bool approves = true;     // signing requests
-    bool untrusted = false;   // why it is not available: its certificate is not trusted
-    int fail_in = 0;          // the n-th request from now fails, once; 0: none
+    bool approves = true;    // signing requests
+    bool is_mute = false;    // watches stay open and bring nothing
+    bool untrusted = false;  // why it is not available: its certificate is not trusted
+    int fail_in = 0;         // the n-th request from now fails, once; 0: none
+    int late_turns = 0;      // of the loop, until the client reads the next answer to a PATCH
+    /// Turns of the loop until the client reads an answer or the next line of a watch.
+    std::function<int()> lateness = [] { return 0; };
     int refuse_status = 0;    // every request gets this status
     std::string refuse_path;  // only requests with this text in their path; empty: all
     std::chrono::hours lifetime{365 * 24};
@@ -50,6 +55,8 @@ public:
     /// Answers what was asked before; true: there was something.
     void approve_all();
 
+    static void after_turns(Loop& loop, int turns, Loop::Callback task);
+
 private:
     friend class SimulatedApi;
     struct Watcher {
@@ -58,11 +65,16 @@ private:
         kube::Api::LineCallback line;
         kube::Api::EndCallback end;
         std::weak_ptr<int> alive;
+        std::deque<std::string> lines;  // on their way
     };
     void store(const std::string& path, json object, const char* event);
     std::unexpected<kube::Failure> no_connection(const std::string& target) const;
     void sign(json& request) const;
     void notify(const std::string& path, const char* event, const json& object);
+    void replay(const std::shared_ptr<Watcher>& watcher, long since);
+    void send(const std::shared_ptr<Watcher>& watcher, std::string line);
+    void deliver_lines(const std::shared_ptr<Watcher>& watcher);
+
     kube::Answer<json> answer(const std::string& verb, const std::string& target, const json& body);
     kube::Answer<json> create(const std::string& collection, json object);
     kube::Answer<json> change(const std::string& path, json patch);
@@ -74,6 +86,7 @@ private:
     bool available_ = true;
     long version_ = 100;
     std::map<std::string, json> objects_;
+    std::map<std::string, json> erased_;  // as they were, with the version of their end
     std::list<std::shared_ptr<Watcher>> watchers_;
 };
 
