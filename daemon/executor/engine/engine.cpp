@@ -266,6 +266,13 @@ Result<PlanRecord> Engine::plan(const std::string& id) {
     return store_.use([&](Records& records) { return records.journal.plan(id); });
 }
 
+Result<std::string> Engine::running_plan() {
+    return store_.use([](Records& records) -> Result<std::string> {
+        const auto running = TRY(records.journal.running());
+        return running ? running->id : "";
+    });
+}
+
 Result<std::vector<PlanRecord>> Engine::history(std::uint32_t limit) {
     return store_.use(
         [&](Records& records) { return records.journal.history(std::min(limit, kMostHistory)); });

@@ -62,6 +62,8 @@ public:
     Result<StepPreview> preview_step(const model::Step& step, const Caller& caller);
     Result<> check(const model::Plan& plan, const Caller& caller);
     Result<PlanRecord> plan(const std::string& id);
+    /// The id of the plan that runs or is to be resumed; empty: none.
+    Result<std::string> running_plan();
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);
     /// What was last done for each owner and purpose, newest first.
     Result<std::vector<OutcomeRecord>> outcomes();

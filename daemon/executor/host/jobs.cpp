@@ -72,11 +72,10 @@ Result<std::string> JobWatch::result_of(const std::string& job, bus::Deadline de
 }
 
 Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline,
-                            Systemd::OnWait on_wait, const Meanwhile& meanwhile) {
+                            Systemd::OnWait on_wait) {
     const auto watch = TRY(JobWatch::begin(manager, deadline, std::move(on_wait)));
     const auto reply = TRY(manager.change(request, deadline));
     const std::string job = TRY(read_text(reply, "o"));
-    if (meanwhile) TRY(meanwhile(manager));
     auto result = watch.result_of(job, deadline);
     if (!result && result.error().code == Code::timeout) cancel(manager, job);
     return result;

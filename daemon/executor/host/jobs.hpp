@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -36,11 +35,8 @@ private:
 /// Extra time after a deadline: to cancel a job, or to read the result of one that ended.
 inline bus::Deadline grace() { return std::chrono::steady_clock::now() + std::chrono::seconds(2); }
 
-using Meanwhile = std::function<Result<>(Manager&)>;
-
-/// Calls a method that queues a job, then `meanwhile`, if any, and waits for the job's result.
-/// timeout: the job was cancelled.
+/// Calls a method that queues a job and waits for the job's result. timeout: the job was cancelled.
 Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline,
-                            Systemd::OnWait on_wait, const Meanwhile& meanwhile = {});
+                            Systemd::OnWait on_wait);
 
 }  // namespace kubexm::executor

@@ -77,13 +77,12 @@ Result<Manager*> Systemd::Impl::connect_for(std::string_view unit, Deadline dead
     return connect(deadline);
 }
 
-Result<> Systemd::Impl::job(const char* method, const std::string& unit, Deadline deadline,
-                            const Meanwhile& meanwhile) {
+Result<> Systemd::Impl::job(const char* method, const std::string& unit, Deadline deadline) {
     Manager* systemd = TRY(connect_for(unit, deadline));
     // As systemctl does: a conflicting queued job is replaced.
     const auto request = systemd->request(method, "ss", unit.c_str(), "replace");
     const std::string doing = fmt::format("{} {}", method, unit);
-    auto result = run_job(*systemd, request, deadline, on_wait, meanwhile);
+    auto result = run_job(*systemd, request, deadline, on_wait);
     if (!result) return during(doing, result.error());
     if (*result == "done") return {};
     return during(doing, job_failure(*systemd, unit, *result));
@@ -123,6 +122,13 @@ Result<> Systemd::reset_failed(const std::string& unit, Deadline deadline) {
 Result<> Systemd::reload(Deadline deadline) {
     Manager* systemd = TRY(impl_->connect(deadline));
     return reload_files(*systemd, deadline);
+}
+
+Result<bool> Systemd::needs_reload(const std::string& unit, Deadline deadline) {
+    Manager* systemd = TRY(impl_->connect_for(unit, deadline));
+    const auto found = properties_of_unit(*systemd, unit, deadline);
+    if (!found) return during("reading the state of " + unit, found.error());
+    return found->needs_reload;
 }
 
 Result<bool> Systemd::is_stopping(Deadline deadline) {

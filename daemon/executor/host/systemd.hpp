@@ -64,8 +64,6 @@ public:
     /// invalid: a unit without an [Install] section cannot be enabled.
     Result<> enable(const std::string& unit, Deadline deadline);
     Result<> disable(const std::string& unit, Deadline deadline);
-    /// Both at once: systemd reloads while the unit starts.
-    Result<> enable_and_start(const std::string& unit, Deadline deadline);
     /// Disables a unit without the reload.
     Result<> remove_links(const std::string& unit, Deadline deadline);
     Result<> mask(const std::string& unit, Deadline deadline);
@@ -74,6 +72,8 @@ public:
     /// systemd does not know the unit.
     Result<> reset_failed(const std::string& unit, Deadline deadline);
     Result<> reload(Deadline deadline);
+    /// Whether a unit's files are newer than what systemd has loaded.
+    Result<bool> needs_reload(const std::string& unit, Deadline deadline);
 
     /// Whether the host shuts down.
     Result<bool> is_stopping(Deadline deadline);

@@ -28,9 +28,8 @@ struct Systemd::Impl {
     /// The same after a check of the unit's name.
     Result<Manager*> connect_for(std::string_view unit, Deadline deadline);
 
-    /// Queues a job of a unit, calls `meanwhile`, if any, and waits for the job's end.
-    Result<> job(const char* method, const std::string& unit, Deadline deadline,
-                 const Meanwhile& meanwhile = {});
+    /// Queues a job of a unit and waits for its end.
+    Result<> job(const char* method, const std::string& unit, Deadline deadline);
 
     /// Changes the links to a unit's file and reloads systemd.
     Result<> links(const LinkMethod& method, const std::string& unit, Deadline deadline);

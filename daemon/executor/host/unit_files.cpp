@@ -99,11 +99,6 @@ Result<> Systemd::enable(const std::string& unit, Deadline deadline) {
     return impl_->links(kEnable, unit, deadline);
 }
 
-Result<> Systemd::enable_and_start(const std::string& unit, Deadline deadline) {
-    return impl_->job("StartUnit", unit, deadline,
-                      [&](Manager& systemd) { return relink(systemd, kEnable, unit, deadline); });
-}
-
 Result<> Systemd::disable(const std::string& unit, Deadline deadline) {
     return impl_->links(kDisable, unit, deadline);
 }

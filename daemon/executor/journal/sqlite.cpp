@@ -87,10 +87,19 @@ std::unexpected<Error> blame_file(Error error) {
     return std::unexpected(std::move(error));
 }
 
-// --- Statement
+// --- Statements
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
-    ::sqlite3_finalize(statement);
+void Finalize::operator()(sqlite3_stmt* statement) const { ::sqlite3_finalize(statement); }
+
+sqlite3_stmt* IdleStatements::take(const std::string& sql) {
+    auto found = statements_.extract(sql);
+    return found.empty() ? nullptr : found.mapped().release();
+}
+
+void IdleStatements::put(sqlite3_stmt* statement) {
+    ::sqlite3_reset(statement);  // repeats the error of the last step, which was reported
+    ::sqlite3_clear_bindings(statement);
+    statements_[::sqlite3_sql(statement)].reset(statement);
 }
 
 Result<bool> Statement::step() {
@@ -135,7 +144,9 @@ void Statement::bind(std::string_view value) {
 
 // --- Database
 
-void Database::Close::operator()(sqlite3* database) const { ::sqlite3_close(database); }
+void Database::Close::operator()(sqlite3* database) const {
+    ::sqlite3_close_v2(database);  // a move closes it before its idle statements
+}
 
 Result<Database> Database::open(const std::string& path) {
     sqlite3* handle = nullptr;
@@ -151,12 +162,13 @@ Result<Database> Database::open(const std::string& path) {
 }
 
 Result<Statement> Database::prepare(std::string_view sql) const {
-    sqlite3_stmt* handle = nullptr;
     const std::string text(sql);
+    if (sqlite3_stmt* idle = idle_->take(text)) return Statement{idle, *idle_};
+    sqlite3_stmt* handle = nullptr;
     if (::sqlite3_prepare_v2(handle_.get(), text.c_str(), -1, &handle, nullptr) != SQLITE_OK) {
         return failure(handle_.get());
     }
-    return Statement{handle};
+    return Statement{handle, *idle_};
 }
 
 Result<> Database::exhaust(Statement& statement) {
@@ -198,7 +210,10 @@ std::string Database::image() const {
     return {reinterpret_cast<const char*>(bytes.get()), static_cast<std::size_t>(size)};
 }
 
-void Database::release_memory() const { ::sqlite3_db_release_memory(handle_.get()); }
+void Database::release_memory() const {
+    idle_->clear();
+    ::sqlite3_db_release_memory(handle_.get());
+}
 
 std::string Database::file() const { return file_of(handle_.get()); }
 

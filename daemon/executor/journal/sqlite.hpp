@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,23 @@ namespace kubexm::executor::journal::sqlite {
 /// The error of a statement that is valid in every database: an internal error becomes corrupt.
 std::unexpected<Error> blame_file(Error error);
 
+struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+};
+using StatementHandle = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+/// Statements that are not in use, by their text: to compile one takes longer than to run it.
+class IdleStatements {
+public:
+    /// Null: none of this text.
+    sqlite3_stmt* take(const std::string& sql);
+    void put(sqlite3_stmt* statement);
+    void clear() { statements_.clear(); }
+
+private:
+    std::map<std::string, StatementHandle> statements_;
+};
+
 /// A statement with bound values, to be stepped through once.
 class Statement {
 public:
@@ -34,12 +52,13 @@ public:
 
 private:
     friend class Database;
-    struct Finalize {
-        void operator()(sqlite3_stmt* statement) const;
+    struct PutBack {
+        IdleStatements* to = nullptr;
+        void operator()(sqlite3_stmt* statement) const { to->put(statement); }
     };
-    explicit Statement(sqlite3_stmt* statement) : handle_(statement) {}
+    Statement(sqlite3_stmt* statement, IdleStatements& idle) : handle_(statement, PutBack{&idle}) {}
 
-    std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+    std::unique_ptr<sqlite3_stmt, PutBack> handle_;
     int bound_ = 0;
     int problem_ = 0;  // result code of the first bind that failed
 };
@@ -85,7 +104,7 @@ public:
     Result<> checkpoint() const;
     /// The whole file as bytes.
     std::string image() const;
-    /// Frees cached pages.
+    /// Frees cached pages and statements.
     void release_memory() const;
     std::string file() const;
 
@@ -99,6 +118,7 @@ private:
     static Result<std::string> first(Statement& statement);
 
     std::unique_ptr<sqlite3, Close> handle_;
+    std::unique_ptr<IdleStatements> idle_ = std::make_unique<IdleStatements>();
 };
 
 }  // namespace kubexm::executor::journal::sqlite

@@ -23,8 +23,9 @@ void Service::answer(const Requester& requester, const wire::Hello& hello) {
 }
 
 void Service::answer(const Requester& requester, const wire::Observe&) {
-    query(requester, [this, requester, running = current_end_ ? "" : current_plan_]() -> Result<> {
-        wire::Observation observation{.running_plan = running};
+    query(requester, [this, requester]() -> Result<> {
+        wire::Observation observation;
+        observation.running_plan = TRY(engine_.running_plan());
         for (const std::string& name : engine_.allowed().units) {
             auto unit = TRY(engine_.unit(name));
             observation.units.push_back({name, unit.active, unit.enablement});

@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 
 // Changes come in groups: an editor writes, renames and sets a mode.
 constexpr std::chrono::milliseconds kDebounce = 300ms;
+// A start has several states, and systemd is busy with it.
+constexpr std::chrono::milliseconds kUnitsDebounce = 100ms;
 
 /// The allow-listed units, and those of a node in any case. Worker thread.
 std::vector<std::string> units_to_watch(const Engine& engine) {
@@ -60,8 +62,17 @@ void ChangeFeed::on_allowed() {
 
 void ChangeFeed::on_units(const std::set<std::string>& units) {
     changed_units_.insert(units.begin(), units.end());
-    if (!reading_units_) read_units();
+    read_units_soon();
     check_soon();
+}
+
+void ChangeFeed::read_units_soon() {
+    if (reading_units_ || units_timer_) return;
+    auto timer = loop_.after(kUnitsDebounce, [this] {
+        units_timer_.reset();
+        read_units();
+    });
+    if (timer) units_timer_ = *std::move(timer);
 }
 
 /// On the worker's thread, as an observation is: what is sent later was read later.
@@ -71,7 +82,7 @@ void ChangeFeed::read_units() {
         loop_.post([this, states = std::move(states)] {
             reading_units_ = false;
             if (states) send_(*states);
-            if (!changed_units_.empty()) read_units();
+            if (!changed_units_.empty()) read_units_soon();
         });
     });
 }

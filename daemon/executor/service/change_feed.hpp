@@ -25,13 +25,18 @@ public:
 
     /// There is a subscriber more: drift is sent again, also where it is the same.
     void on_subscriber();
-    /// The ledger may have changed.
-    void on_plan_end() { check_soon(); }
+    /// The ledger may have changed. What differs now is sent, also where it is the same: somebody
+    /// may have undone a repair while it ran.
+    void on_plan_end() {
+        sent_.reset();
+        check_soon();
+    }
     /// The allow-lists, which name the units, have changed.
     void on_allowed();
 
 private:
     void on_units(const std::set<std::string>& units);
+    void read_units_soon();
     void read_units();
     void check_soon();
     void check();
@@ -45,7 +50,8 @@ private:
     std::optional<HostWatch> watch_;
     std::set<std::string> changed_units_;  // to be read
     bool reading_units_ = false;
-    Loop::Handle timer_;  // of the next check
+    Loop::Handle timer_;        // of the next check
+    Loop::Handle units_timer_;  // of the next look at units
     bool checking_ = false;
     bool check_again_ = false;
     std::optional<std::vector<Drifted>> sent_;

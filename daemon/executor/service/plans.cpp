@@ -34,7 +34,8 @@ bool Service::queue_plan(const Requester& requester, bool replace, Accept accept
         std::ignore = carry_out(*record, stop);  // followers get the outcome
     };
     auto drop = [this, requester] {
-        reply(requester, refused({Code::unavailable, "dropped: a request of root goes first"}),
+        reply(requester,
+              refused({Code::unavailable, "dropped: a request of root goes first; retry later"}),
               wire::Part::last);
     };
     const bool is_roots = user == 0 && requester.session != 0;  // not our own

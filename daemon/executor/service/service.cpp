@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 constexpr std::ptrdiff_t kMaxSessionsOfUser = 16;
 constexpr std::size_t kMaxOpenRequests = 32;  // of a connection
 constexpr std::chrono::milliseconds kAcceptRetry = 1s;
+constexpr std::chrono::milliseconds kStatusEvery = 100ms;
 
 Caller caller_of(const wire::Peer& peer) { return {peer.uid, peer.pid, {}}; }
 
@@ -194,17 +195,29 @@ void Service::send_to_subscribers(const wire::Reply& event) {
 void Service::on_report(const wire::StepEvent& event) {
     if (event.progress.empty()) {  // progress is soon outdated
         current_events_.push_back(event);
-        set_status(fmt::format("Plan {}, step {}: {}.", event.plan_id, event.index, event.text));
+        set_status_soon(
+            fmt::format("Plan {}, step {}: {}.", event.plan_id, event.index, event.text));
     }
-    const auto wanted = [&](const OpenRequest& open) {
-        return open.subscribes || open.follows == event.plan_id;
-    };
-    send_to(wanted, event, wire::Part::more);
+    const auto follows = [&](const OpenRequest& open) { return open.follows == event.plan_id; };
+    send_to(follows, event, wire::Part::more);
+}
+
+/// Not for every step: each status is work for systemd, and most steps take less than a
+/// millisecond.
+void Service::set_status_soon(std::string text) {
+    next_status_ = std::move(text);
+    if (status_timer_) return;
+    auto timer = loop_.after(kStatusEvery, [this] {
+        status_timer_.reset();
+        set_status(next_status_);
+    });
+    if (timer) status_timer_ = *std::move(timer);
 }
 
 void Service::on_end(const wire::PlanSummary& summary) {
     idle_.touch();
     current_end_ = summary;
+    status_timer_.reset();
     set_status(fmt::format("Ready for plans. Last plan: {}, {}.", summary.plan_id,
                            name_of(summary.state)));
     const auto follows = [&](const OpenRequest& open) { return open.follows == summary.plan_id; };

@@ -94,6 +94,7 @@ private:
 
     void on_report(const wire::StepEvent& event);
     void on_end(const wire::PlanSummary& summary);
+    void set_status_soon(std::string text);
     void on_health(const Result<>& outcome);
 
     Session* find(std::uint64_t number);
@@ -114,6 +115,8 @@ private:
     std::string current_plan_;                     // the running or the last one
     std::vector<wire::StepEvent> current_events_;  // of that plan, for later followers
     std::optional<wire::PlanSummary> current_end_;
+    std::string next_status_;
+    Loop::Handle status_timer_;
     Loop::Handle retry_;
     Loop::Handle retry_undo_;
     Backoff backoff_{std::chrono::seconds(1), std::chrono::seconds(60)};

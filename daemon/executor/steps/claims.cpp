@@ -130,6 +130,7 @@ Result<PreImage> capture(Context& context, const model::Claim& step) {
     ClaimPreImage image{image_of(state), {}, {}};
     if (state.kind != PathKind::directory) return image;
     image.entries = TRY(list_directory(context.root, step.path, kMaxEntries));
+    if (step.if_empty == true) return image;  // undo removes nothing that is mounted
     image.mounts = TRY(mounted_paths(context, step.path));
     return image;
 }

@@ -21,6 +21,8 @@ struct Context {
     std::chrono::steady_clock::time_point deadline;
     /// The step that was last applied to the same object, if any.
     std::optional<model::Step> previous;
+    /// What holds() has read of a unit, for the capture() that follows.
+    std::optional<UnitStatus> unit;
     /// The ledger says that a step made the object; before, there was nothing.
     bool created = false;
     /// Undo: digests of the content that steps wrote to the object. Other content is somebody's.

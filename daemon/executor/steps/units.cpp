@@ -85,12 +85,8 @@ Result<UnitStatus> fresh_status(Context& context, const model::UnitState& step) 
     return context.systemd.status(step.name, context.deadline);
 }
 
-Result<> enable_and_start(Context& context, const model::UnitState& step, const UnitStatus& now) {
-    const bool enables = step.enabled == true && !is_enabled(now);
-    if (enables && step.active == true && !is_active(now)) {
-        return context.systemd.enable_and_start(step.name, context.deadline);
-    }
-    TRY(call_if(enables, &Systemd::enable, context, step.name));
+/// Before it is enabled: systemd's reload of all units takes longer than most starts.
+Result<> start(Context& context, const model::UnitState& step, const UnitStatus& now) {
     if (step.active != true) return {};
     if (!is_active(now)) return context.systemd.start(step.name, context.deadline);
     if (needs_restart(context, step)) return context.systemd.restart(step.name, context.deadline);
@@ -115,14 +111,17 @@ Result<> permitted(const model::AllowList& allow, const model::UnitState& step) 
 }
 
 Result<bool> holds(Context& context, const model::UnitState& step) {
-    const auto now = TRY(context.systemd.status(step.name, context.deadline));
+    context.unit = TRY(context.systemd.status(step.name, context.deadline));
+    const UnitStatus& now = *context.unit;
     return matches(step.enabled, is_enabled(now)) && activity_matches(step.active, now) &&
            matches(step.masked, is_masked(now)) && has_loaded_links(step, now) &&
            !needs_restart(context, step);
 }
 
 Result<PreImage> capture(Context& context, const model::UnitState& step) {
-    const auto now = TRY(context.systemd.status(step.name, context.deadline));
+    const bool is_known = context.unit && context.unit->name == step.name;
+    const auto now =
+        is_known ? *context.unit : TRY(context.systemd.status(step.name, context.deadline));
     UnitPreImage image{.enablement = is_masked(now) ? "masked" : now.enablement,
                        .active = is_active(now),
                        .starting = {},
@@ -138,7 +137,8 @@ Result<> apply(Context& context, const model::UnitState& step) {
     const auto now = TRY(fresh_status(context, step));
     const std::string& unit = step.name;
     TRY(call_if(step.masked == false && is_masked(now), &Systemd::unmask, context, unit));
-    TRY(enable_and_start(context, step, now));
+    TRY(start(context, step, now));
+    TRY(call_if(step.enabled == true && !is_enabled(now), &Systemd::enable, context, unit));
     TRY(call_if(step.active == false && !is_down(now), &Systemd::stop, context, unit));
     TRY(call_if(step.enabled == false && is_enabled(now), &Systemd::disable, context, unit));
     return call_if(step.masked == true && !is_masked(now), &Systemd::mask, context, unit);
@@ -176,8 +176,8 @@ Result<> permitted(const model::AllowList& allow, const model::DaemonReload& ste
 
 Result<bool> holds(Context& context, const model::DaemonReload& step) {
     for (const std::string& unit : step.units) {
-        const auto now = TRY(context.systemd.status(unit, context.deadline));
-        if (now.needs_reload) return false;
+        const bool is_older = TRY(context.systemd.needs_reload(unit, context.deadline));
+        if (is_older) return false;
     }
     return true;
 }

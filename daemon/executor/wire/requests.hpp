@@ -94,8 +94,8 @@ struct Cancel {
 };
 
 /// Changes as they happen, until the connection ends. Answered with PlanSummary where a plan begins
-/// and ends, whoever asked for it; StepEvent; UnitsChanged; Drift; BootstrapKubeconfig. Sent before
-/// Observe, so that nothing is missed in between.
+/// and ends, whoever asked for it (Follow shows its steps); UnitsChanged; Drift;
+/// BootstrapKubeconfig. Sent before Observe, so that nothing is missed in between.
 struct Subscribe {
     static constexpr std::string_view kType = "subscribe";
     static void fields(auto&, auto&&) {}

@@ -83,9 +83,10 @@ TEST_F(SystemdConnection, MapsTheNameOfAnErrorToACode) {
 TEST_F(SystemdConnection, IsNotOpenedForAnInvalidUnitName) {
     const std::string invalid = "../a.service";
     EXPECT_THAT(systemd.status(invalid, soon()), IsError(Code::invalid, invalid));
-    for (const auto method : {&Systemd::start, &Systemd::stop, &Systemd::restart, &Systemd::enable,
-                              &Systemd::disable, &Systemd::enable_and_start, &Systemd::remove_links,
-                              &Systemd::mask, &Systemd::unmask, &Systemd::reset_failed}) {
+    EXPECT_THAT(systemd.needs_reload(invalid, soon()), IsError(Code::invalid, invalid));
+    for (const auto method :
+         {&Systemd::start, &Systemd::stop, &Systemd::restart, &Systemd::enable, &Systemd::disable,
+          &Systemd::remove_links, &Systemd::mask, &Systemd::unmask, &Systemd::reset_failed}) {
         EXPECT_THAT((systemd.*method)(invalid, soon()), IsError(Code::invalid, invalid));
     }
     EXPECT_THAT(systemd.run({invalid, "", {"/bin/true"}}, soon()), IsError(Code::invalid, invalid));

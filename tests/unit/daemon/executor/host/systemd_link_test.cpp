@@ -19,22 +19,6 @@ TEST_F(SystemdLinks, AreChangedPersistentlyWithoutForceAndReloaded) {
                             "Reload()"));
 }
 
-TEST_F(SystemdLinks, AreMadeWhileTheUnitStarts) {
-    EXPECT_THAT(systemd.enable_and_start("a.service", soon()), IsOk());
-    EXPECT_THAT(fake.calls_of_interest(),
-                ElementsAre("StartUnit(a.service, replace)", "EnableUnitFiles([a.service], 0, 0)",
-                            "Reload()"));
-}
-
-TEST_F(SystemdLinks, ThatSystemdRefusesWhileTheUnitStartsAreAnError) {
-    fake.when("EnableUnitFiles", refusal(SD_BUS_ERROR_FILE_EXISTS));
-    EXPECT_THAT(systemd.enable_and_start("a.service", soon()),
-                IsError(Code::conflict, "EnableUnitFiles a.service"));
-    fake.when("StartUnit", refusal(SD_BUS_ERROR_ACCESS_DENIED));
-    EXPECT_THAT(systemd.enable_and_start("a.service", soon()),
-                IsError(Code::denied, "StartUnit a.service"));
-}
-
 TEST_F(SystemdLinks, AreRemovedWithoutAReload) {
     EXPECT_THAT(systemd.remove_links("a.service", soon()), IsOk());
     EXPECT_THAT(fake.calls_of_interest(), ElementsAre("DisableUnitFiles([a.service], 0)"));

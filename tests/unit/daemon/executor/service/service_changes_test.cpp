@@ -70,6 +70,17 @@ TEST_F(ServiceChangesTest, ARepairIsAPlanThatEndsTheDrift) {
     EXPECT_EQ(fs::read_symlink(link()), "target");
 }
 
+TEST_F(ServiceChangesTest, DriftThatIsThereWhenAPlanEndsIsSentAgain) {
+    apply_link();
+    WireClient watching = subscribed();
+    EXPECT_TRUE(drift(watching).empty());
+    fs::remove(link());
+    EXPECT_EQ(drift(watching), gone_);
+    WireClient client = greeted();
+    client.ask(5, wire::Apply{own_plan("p2", "/etc/other"), {}, false});
+    EXPECT_EQ(drift(watching), gone_);
+}
+
 TEST_F(ServiceChangesTest, NothingToRepairIsRefused) {
     apply_link();
     WireClient client = greeted();

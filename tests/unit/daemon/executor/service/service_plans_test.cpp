@@ -64,6 +64,18 @@ TEST_F(ServicePlansTest, OffersSeveralPlansAtATime) {
     EXPECT_EQ(std::get<wire::Accepted>(client.received().reply).plan_id, "p2");
 }
 
+TEST_F(ServicePlansTest, AnInterruptedPlanIsObservedAsRunningBeforeItIsResumed) {
+    ASSERT_TRUE(engine.accept(own_plan("p1", "/etc/p1"), {}, {::getuid(), ::getpid(), {}}));
+    hold_worker();
+    WireClient client = greeted();
+    client.send(5, wire::Observe{});
+    EXPECT_TRUE(std::holds_alternative<wire::Hello>(client.hello()));
+    release_worker();
+    EXPECT_EQ(std::get<wire::Observation>(client.last(5)).running_plan, "p1");
+    EXPECT_EQ(state_of(client, "p1"), PlanState::done);
+    EXPECT_EQ(std::get<wire::Observation>(client.ask(6, wire::Observe{})).running_plan, "");
+}
+
 TEST_F(ServicePlansTest, CarriesOutAPlanWhoseClientIsGone) {
     {
         WireClient client = greeted();
@@ -87,8 +99,7 @@ TEST_F(ServicePlansTest, ASubscriberSeesThePlansOfOthers) {
     EXPECT_EQ(begin.id, 5U);
     EXPECT_EQ(std::get<wire::PlanSummary>(begin.reply).plan_id, "p1");
     EXPECT_EQ(std::get<wire::PlanSummary>(begin.reply).state, PlanState::running);
-    auto next = watching.received();
-    while (std::holds_alternative<wire::StepEvent>(next.reply)) next = watching.received();
+    const auto next = watching.received();  // no steps: Follow shows them
     EXPECT_EQ(next.part, kMore);
     EXPECT_EQ(std::get<wire::PlanSummary>(next.reply).state, PlanState::done);
     client.ask(6, wire::Undo{"u1", own_owner()});

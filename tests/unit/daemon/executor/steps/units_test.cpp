@@ -8,6 +8,7 @@ namespace kubexm::executor {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -59,6 +60,27 @@ TEST_F(Units, ThatMustBeActiveMustHaveFinishedStarting) {
     have("activating");
     Context working = context();
     EXPECT_EQ(holds(working, model::UnitState{"kubelet.service", {}, true, {}, ""}), false);
+}
+
+TEST_F(Units, AreEnabledOnceTheyRun) {
+    have("inactive", "disabled");
+    Context working = context();
+    const model::UnitState wanted{"kubelet.service", true, true, {}, ""};
+    EXPECT_THAT(apply(working, wanted), IsOk());
+    const auto calls = fake.calls_of_interest();
+    ASSERT_GE(calls.size(), 3U);
+    EXPECT_THAT(std::vector(calls.end() - 3, calls.end()),
+                ElementsAre("StartUnit(kubelet.service, replace)",
+                            "EnableUnitFiles([kubelet.service], 0, 0)", "Reload()"));
+}
+
+TEST_F(Units, AreReadOnceForACheckAndItsPreImage) {
+    have("inactive", "disabled");
+    Context working = context();
+    const model::UnitState wanted{"kubelet.service", true, true, {}, ""};
+    EXPECT_EQ(holds(working, wanted), false);
+    EXPECT_EQ(std::get<UnitPreImage>(*capture(working, wanted)).enablement, "disabled");
+    EXPECT_EQ(std::ranges::count(fake.calls_of_interest(), "GetUnitFileState(kubelet.service)"), 1);
 }
 
 TEST_F(Units, ThatWereInARestartLoopAreStartedAgain) {
