@@ -16,6 +16,10 @@ struct Allowed : model::AllowList {
 
     bool operator==(const Allowed&) const = default;
     static void fields(auto& self, auto&& visit) {
+        visit("steps", self.steps, kStepType);
+        visit("documents", self.documents, kDocumentType);
+        visit("clusters", self.clusters, kAllowedServer);
+        visit("registries", self.registries, kAllowedRegistry);
         visit("directories", self.directories, kAbsolutePath);
         visit("units", self.units, kUnitName);
         visit("sysctls", self.sysctls, kAllowedSysctlPattern);

@@ -1,8 +1,19 @@
 #include "daemon/config/rules.hpp"
 
+#include <algorithm>
+
+#include "daemon/model/allow.hpp"
 #include "daemon/model/denied_sysctls.hpp"
 
 namespace kubexm::config {
+
+namespace {
+
+bool is_in(const std::vector<std::string>& list, std::string_view text) {
+    return std::ranges::find(list, text) != list.end();
+}
+
+}  // namespace
 
 bool is_optional_path(std::string_view text) { return text.empty() || is_absolute_path(text); }
 
@@ -19,5 +30,16 @@ bool is_optional_loopback_endpoint(std::string_view text) {
 bool is_allowed_sysctl_pattern(std::string_view text) {
     return is_sysctl_pattern(text) && !model::is_denied_sysctl(text);
 }
+
+bool is_step_type(std::string_view text) { return is_in(model::AllowList{}.steps, text); }
+
+bool is_document_type(std::string_view text) { return is_in(model::AllowList{}.documents, text); }
+
+bool is_allowed_server(std::string_view text) {
+    const bool has_port = text.rfind(':') != std::string_view::npos && !text.ends_with(']');
+    return text == "*" || (has_port && is_endpoint(text));
+}
+
+bool is_allowed_registry(std::string_view text) { return text == "*" || is_endpoint(text); }
 
 }  // namespace kubexm::config

@@ -12,6 +12,10 @@ bool is_optional_path(std::string_view text);
 bool is_optional_host_name(std::string_view text);
 bool is_optional_loopback_endpoint(std::string_view text);
 bool is_allowed_sysctl_pattern(std::string_view text);
+bool is_step_type(std::string_view text);
+bool is_document_type(std::string_view text);
+bool is_allowed_server(std::string_view text);
+bool is_allowed_registry(std::string_view text);
 
 /// "" where the default is determined at run time.
 inline constexpr Rule kOptionalPath{is_optional_path, kAbsolutePath.words};
@@ -23,5 +27,13 @@ inline constexpr Rule kAllowedSysctlPattern{
     is_allowed_sysctl_pattern,
     "a sysctl key (net.ipv4.ip_forward) or all keys below one (fs.inotify.*), none of which makes "
     "the kernel run programs or give up its protections"};
+
+inline constexpr Rule kStepType{is_step_type, "a type of steps, such as data-file"};
+inline constexpr Rule kDocumentType{is_document_type,
+                                    "a type of rendered files, such as kubelet-service"};
+inline constexpr Rule kAllowedServer{is_allowed_server,
+                                     "HOST:PORT of an API server, or \"*\" for any"};
+inline constexpr Rule kAllowedRegistry{is_allowed_registry,
+                                       "HOST or HOST:PORT of a registry, or \"*\" for any"};
 
 }  // namespace kubexm::config

@@ -2,12 +2,26 @@
 
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
+
+#include "daemon/model/step.hpp"
 
 namespace kubexm::model {
 
+/// The words for the types of a variant, such as Step.
+template <typename... Types>
+std::vector<std::string> all_types(const std::variant<Types...>*) {
+    return {std::string(Types::kType)...};
+}
+
 /// Root's allow-lists for the executor; everything else is refused.
 struct AllowList {
+    /// Types of steps and of rendered files.
+    std::vector<std::string> steps = all_types(static_cast<const Step*>(nullptr));
+    std::vector<std::string> documents = all_types(static_cast<const Document*>(nullptr));
+    std::vector<std::string> clusters{"*"};    // "HOST:PORT" of API servers; "*": any
+    std::vector<std::string> registries{"*"};  // "HOST" or "HOST:PORT" of images; "*": any
     /// By step type ("data-file", "deleted-tree", ...): permitted paths, with everything below.
     std::map<std::string, std::vector<std::string>> directories;
     std::vector<std::string> units;

@@ -1,5 +1,6 @@
 """What a client can use up: connections, space in the vault, and space in the audit."""
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -8,9 +9,13 @@ import pytest
 from testbed import executor_wire, waiting
 from testbed.executor import client
 from testbed.executor.client import ACCESS, apply, plan, reason
-from testbed.executor.plan import step
+from testbed.executor.plan import everything, step
 
 MOST_CONNECTIONS, MOST_OF_ONE_REFUSAL = 16, 20
+LISTS = ["steps", "documents", "clusters", "registries", "units", "sysctls", "modules", "links", "executables",
+         "components"]
+PATHS = ["data-file", "secret-file", "directory", "symlink", "managed-block", "absent-path", "deleted-tree", "unmounted",
+         "claim"]
 FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
 
 
@@ -65,3 +70,48 @@ def test_refusals_without_end_do_not_push_the_past_out_of_the_audit(host):
         assert "is not below" in written[0] and "was accepted before" in written[1]
         assert "in this hour are only counted" in written[-1]
         assert apply(wire, plan("p2", FORWARD)) == ""
+
+
+def empty_lists(*apart_from: str) -> str:
+    lists = [f"{name}: []" for name in LISTS if name not in apart_from]
+    paths = [f"{name}: []" for name in PATHS]
+    return f"allow: {{{', '.join(lists)}, directories: {{{', '.join(paths)}}}}}\n"
+
+
+def set_lists(host, text: str) -> None:
+    host.write(client.CONFIGURATION, text)
+    host.run(["systemctl", "restart", client.SERVICE])
+
+
+@pytest.mark.parametrize("apart_from", [[], ["steps"]], ids=["all", "all but steps"])
+def test_with_empty_lists_nothing_can_be_changed_and_all_is_given_back(host, apart_from):
+    """Without `steps` every type is permitted: then its own list refuses it, but for swap and side effects."""
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        assert apply(wire, plan("before", FORWARD)) == ""
+    set_lists(host, empty_lists(*apart_from))
+    containerd = {"type": "containerd-configuration", "version": 2, "cgroup_driver": "systemd",
+                  "sandbox_image": "registry.k8s.io/pause:3.10"}
+    steps = [*json.loads(everything())["steps"], step("kernel-module", name="overlay"), step("swap-off"),
+             step("rendered-file", document=containerd)]
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        for number, each in enumerate(steps):
+            if apart_from and each["type"] in ("side-effects", "swap-off"):
+                continue
+            assert "allow." in apply(wire, plan(f"p{number}", each)), each
+        assert client.undo(wire, "back") == ""
+    assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "0"
+
+
+def test_root_names_the_clusters_that_a_host_may_join(host):
+    set_lists(host, "allow: {clusters: [10.99.0.2:6443]}\n")
+    steps = [step("rendered-file", document={"type": "kubeconfig", "user": "kubelet", "server": f"https://{server}"})
+             for server in ("10.99.0.2:6443", "10.99.0.3:6443")]
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        assert apply(wire, plan("ours", step("directory", path="/etc/kubernetes", access={**ACCESS, "mode": "0755"}),
+                                steps[0])) == ""
+        assert "10.99.0.3:6443 is not in allow.clusters" in apply(wire, plan("theirs", steps[1]))
+        assert b"10.99.0.2:6443" in host.read("/etc/kubernetes/kubelet.conf")
+        assert client.undo(wire, "back") == ""

@@ -126,7 +126,7 @@ Result<> permitted(const model::AllowList& allow, const model::RenderedFile& ste
         for (const std::string& name : file->modules) TRY(listed(allow.modules, name, "modules"));
     }
     TRY(render(step.document));
-    return {};
+    return document_permitted(allow, step.document);
 }
 Result<> permitted(const model::AllowList& allow, const model::DataFile& step) {
     return content_permitted(allow, step, kMaxFileMode);

@@ -25,6 +25,29 @@ bool sysctl_matches(const std::string& key, const std::string& entry) {
     return key.starts_with(entry.substr(0, entry.size() - 1));
 }
 
+/// "*" permits any.
+Result<> listed_or_any(const std::vector<std::string>& list, const std::string& name,
+                       std::string_view key) {
+    if (std::ranges::find(list, "*") != list.end()) return {};
+    return listed(list, name, key);
+}
+
+/// "HOST:PORT" of "https://HOST[:PORT]".
+std::string endpoint_of(const std::string& server) {
+    constexpr std::string_view kScheme = "https://";
+    std::string endpoint = server.substr(std::min(server.size(), kScheme.size()));
+    const bool has_port = endpoint.rfind(':') != std::string::npos && !endpoint.ends_with(']');
+    return has_port ? endpoint : endpoint + ":443";
+}
+
+/// As containerd reads it: a first component without dot, colon or "localhost" is no host.
+std::string registry_of(const std::string& image) {
+    const std::string first = image.substr(0, image.find('/'));
+    const bool is_host =
+        first != image && (first == "localhost" || first.find_first_of(".:") != std::string::npos);
+    return is_host ? first : "docker.io";
+}
+
 }  // namespace
 
 Result<> check_path(const std::string& path) {
@@ -59,6 +82,19 @@ Result<> listed(const std::vector<std::string>& list, const std::string& name,
                 std::string_view key) {
     if (std::ranges::find(list, name) != list.end()) return {};
     return fail(Code::denied, fmt::format("{} is not in allow.{}", name, key));
+}
+
+Result<> document_permitted(const model::AllowList& allow, const model::Document& document) {
+    const std::string type(std::visit([](const auto& each) { return each.kType; }, document));
+    TRY(listed(allow.documents, type, "documents"));
+    if (const auto* kubeconfig = std::get_if<model::Kubeconfig>(&document)) {
+        return listed_or_any(allow.clusters, endpoint_of(kubeconfig->server), "clusters");
+    }
+    if (const auto* containerd = std::get_if<model::ContainerdConfiguration>(&document)) {
+        return listed_or_any(allow.registries, registry_of(containerd->sandbox_image),
+                             "registries");
+    }
+    return {};
 }
 
 Result<> sysctl_permitted(const model::AllowList& allow, const std::string& key,

@@ -28,6 +28,8 @@ Result<> access_permitted(const model::FileAccess& access, std::uint32_t most);
 /// `list` is allow.`key`.
 Result<> listed(const std::vector<std::string>& list, const std::string& name,
                 std::string_view key);
+/// Its type, and the server or registry that it names.
+Result<> document_permitted(const model::AllowList& allow, const model::Document& document);
 Result<> sysctl_permitted(const model::AllowList& allow, const std::string& key,
                           const std::string& value);
 

@@ -3,10 +3,12 @@
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/diff.hpp"
 #include "daemon/executor/steps/kinds.hpp"
+#include "daemon/executor/steps/rules.hpp"
 
 namespace kubexm::executor {
 
 Result<> permitted(const model::AllowList& allow, const model::Step& step) {
+    TRY(listed(allow.steps, std::string(model::type_of(step)), "steps"));
     return std::visit([&](const auto& type) { return kinds::permitted(allow, type); }, step);
 }
 

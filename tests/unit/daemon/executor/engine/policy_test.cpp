@@ -11,7 +11,9 @@ using namespace model;
 const std::string kDigest(64, 'a');
 
 AllowList allow() {
-    return {.directories = {{"data-file", {"/etc/kubernetes/pki"}},
+    return {.clusters = {"10.0.0.1:6443", "api.example.com:443"},
+            .registries = {"registry.k8s.io", "docker.io"},
+            .directories = {{"data-file", {"/etc/kubernetes/pki"}},
                             {"directory", {"/etc/kubernetes", "/var/lib/kubelet"}},
                             {"managed-block", {"/etc/hosts"}},
                             {"symlink", {"/etc/kubernetes/pki"}},
@@ -33,18 +35,39 @@ TEST_P(Permitted, IsAccepted) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Policy, Permitted,
-    testing::Values(DataFile{"/etc/kubernetes/pki/ca.crt", DataKind::ca_bundle, kDigest, {}},
-                    Directory{"/etc/kubernetes", {}}, Directory{"/var/lib/kubelet/pki", {}},
-                    Symlink{"/etc/kubernetes/pki/a", "b"},
-                    Symlink{"/etc/kubernetes/pki/a", "/etc/kubernetes/pki/b"},
-                    ManagedBlock{"/etc/hosts", "names", {"10.0.0.5 h1"}},
-                    DeletedTree{"/var/lib/kubelet"}, Sysctl{"net.ipv4.ip_forward", "1"},
-                    Sysctl{"net.bridge.bridge-nf-call-iptables", "1"}, KernelModule{"overlay"},
-                    SwapOff{}, UnitState{.name = "kubelet.service", .active = true},
-                    DaemonReload{{"kubelet.service"}},
-                    ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", kDigest, {0755}}}},
-                    TransientUnit{
-                        "kubexm-probe.service", {"/usr/local/bin/kubelet", "--version"}, 10}));
+    testing::Values(
+        DataFile{"/etc/kubernetes/pki/ca.crt", DataKind::ca_bundle, kDigest, {}},
+        Directory{"/etc/kubernetes", {}}, Directory{"/var/lib/kubelet/pki", {}},
+        Symlink{"/etc/kubernetes/pki/a", "b"},
+        Symlink{"/etc/kubernetes/pki/a", "/etc/kubernetes/pki/b"},
+        ManagedBlock{"/etc/hosts", "names", {"10.0.0.5 h1"}}, DeletedTree{"/var/lib/kubelet"},
+        Sysctl{"net.ipv4.ip_forward", "1"}, Sysctl{"net.bridge.bridge-nf-call-iptables", "1"},
+        KernelModule{"overlay"}, SwapOff{}, UnitState{.name = "kubelet.service", .active = true},
+        DaemonReload{{"kubelet.service"}},
+        RenderedFile{Kubeconfig{.server = "https://10.0.0.1:6443"}},
+        RenderedFile{Kubeconfig{.server = "https://api.example.com"}},
+        RenderedFile{ContainerdConfiguration{.sandbox_image = "registry.k8s.io/pause:3.10"}},
+        RenderedFile{ContainerdConfiguration{.sandbox_image = "library/pause:3.10"}},
+        ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", kDigest, {0755}}}},
+        TransientUnit{"kubexm-probe.service", {"/usr/local/bin/kubelet", "--version"}, 10}));
+
+TEST_P(Permitted, IsRefusedWhereItsTypeIsNotListed) {
+    AllowList none = allow();
+    none.steps.clear();
+    const auto refused = permitted({"p", "o", {GetParam()}}, none);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::denied);
+    EXPECT_THAT(refused.error().what, testing::HasSubstr("is not in allow.steps"));
+}
+
+TEST(Policy, ADocumentIsRefusedWhereItsTypeIsNotListed) {
+    AllowList none = allow();
+    none.documents.clear();
+    const Step file = RenderedFile{Kubeconfig{.server = "https://10.0.0.1:6443"}};
+    const auto refused = permitted({"p", "o", {file}}, none);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().what, testing::HasSubstr("kubeconfig is not in allow.documents"));
+}
 
 struct Escape {
     Step step;
@@ -106,6 +129,15 @@ INSTANTIATE_TEST_SUITE_P(
         Escape{Sysctl{"net.bridge.-ignored", "1"}, Code::invalid},
         Escape{RenderedFile{SysctlFile{{{"kernel.modprobe", "/tmp/x"}}}}, Code::denied},
         Escape{RenderedFile{ModulesFile{{"evil"}}}, Code::denied},
+        Escape{RenderedFile{Kubeconfig{.server = "https://10.0.0.2:6443"}}, Code::denied},
+        Escape{RenderedFile{Kubeconfig{.server = "https://10.0.0.1"}}, Code::denied},
+        Escape{RenderedFile{Kubeconfig{.server = "https://10.0.0.1:6443.example.com"}},
+               Code::invalid},
+        Escape{RenderedFile{ContainerdConfiguration{.sandbox_image = "evil.io/pause:3.10"}},
+               Code::denied},
+        Escape{
+            RenderedFile{ContainerdConfiguration{.sandbox_image = "registry.k8s.io:5000/pause:3"}},
+            Code::denied},
         Escape{RenderedFile{KubeletService{.node_name = "n\nExecStartPre=/bin/sh"}}, Code::invalid},
         Escape{KernelModule{"evil"}, Code::denied},
         Escape{UnitState{.name = "ssh.service", .active = false}, Code::denied},
