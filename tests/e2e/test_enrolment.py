@@ -1,12 +1,13 @@
 """A host requests its certificate and waits for approval."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from testbed import host as hosts
-from testbed.cluster import Cluster
+from testbed.cluster import Cluster, KubectlError
 from testbed.host import Host
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
@@ -14,8 +15,9 @@ TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Without the manager that approves requests, and without its kinds."""
-    with Cluster("plain") as running:
+    """Without the manager that approves requests, and without its kinds; without NodeRestriction, as kube-apiserver is
+    unless somebody enables it."""
+    with Cluster("plain", plugins="") as running:
         hosts.allow_bootstrapping(running)
         yield running
 
@@ -44,3 +46,28 @@ def test_whoever_waits_for_approval_says_so_and_how(cluster, node):
     name = f'User "byoh:host:{node.name}" cannot get resource "byohosts"'
     host.wait("to be told", lambda: name in host.condition("ManagementClusterReachable").get("message", ""))
     assert host.phase() == "enrolling"
+
+
+def test_a_node_changes_and_deletes_its_own_node_only(cluster):
+    hosts.allow_self_delete(cluster)
+    for name in ("mine", "theirs"):
+        cluster.apply(f"apiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}")
+    mine = ["--as=system:node:mine", "--as-group=system:nodes", "--as-group=system:authenticated"]
+    theirs, words = json.dumps(cluster.get("node", "theirs")), "a node changes and deletes its own Node only"
+    put = ["replace", "--raw", "/api/v1/nodes/theirs", "-f", "-"]  # without a read before, which is forbidden, too
+    cluster.wait_for("the policy", lambda: words in denied(cluster, *put, *mine, text=theirs))
+    put[2] += "/status"
+    assert words in denied(cluster, *put, *mine, text=theirs)
+    assert words in denied(cluster, "delete", "node", "theirs", *mine)
+    cluster.kubectl("label", "node", "mine", "a=b", *mine)
+    cluster.kubectl("delete", "node", "mine", *mine)
+    assert cluster.get("node", "theirs") and not cluster.get("node", "mine")
+
+
+def denied(cluster: Cluster, *command: str, text: str | None = None) -> str:
+    """Empty: it was permitted."""
+    try:
+        cluster.kubectl(*command, input=text)
+    except KubectlError as error:
+        return str(error)
+    return ""

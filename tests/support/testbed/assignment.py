@@ -7,6 +7,7 @@
 
 import contextlib
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,6 +89,13 @@ def bootstrap_data(cluster: Cluster, **changes: str) -> dict[str, str]:
     """What the secret of a good assignment holds, but for the changes."""
     token = cluster.create_bootstrap_token(example.GROUPS)
     return {"bootstrap-kubeconfig": cluster.bootstrap_kubeconfig(token)} | changes
+
+
+def another_authority() -> str:
+    """The certificate of a CA that no cluster knows."""
+    argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-keyout", "/dev/null", "-subj", "/CN=another"]
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
 
 
 def secret(data: dict[str, str]) -> dict:

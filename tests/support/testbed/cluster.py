@@ -57,10 +57,12 @@ class Cluster:
     api         plain HTTPS requests with all rights
     """
 
-    def __init__(self, name: str = "workload", signing_duration: str = "8760h"):
-        """`signing_duration` is the longest validity of the certificates this cluster signs."""
+    def __init__(self, name: str = "workload", signing_duration: str = "8760h", plugins: str = "NodeRestriction"):
+        """`signing_duration` is the longest validity of the certificates this cluster signs, `plugins` what checks
+        requests besides kube-apiserver's defaults."""
         self.name = name
         self._signing_duration = signing_duration
+        self._plugins = plugins
         self.processes: dict[str, Process] = {}
 
     def __enter__(self) -> "Cluster":
@@ -180,7 +182,7 @@ class Cluster:
         self.kubeconfig, self.ca = self.directory / "super-admin.conf", self.directory / "pki/ca.crt"
         self.api = Api(self.kubeconfig.read_text())
         self._kinds = Kinds(self.api)
-        lines = components.commands(self.directory, self.address, self._signing_duration)
+        lines = components.commands(self.directory, self.address, self._signing_duration, self._plugins)
         self.processes = {name: Process(name, line, logs / f"{name}.log") for name, line in lines.items()}
 
     def _start(self) -> None:

@@ -23,12 +23,12 @@ rules:
 """
 
 
-def commands(directory: Path, address: str, signing_duration: str) -> dict[str, list[str]]:
+def commands(directory: Path, address: str, signing_duration: str, plugins: str) -> dict[str, list[str]]:
     """Component name -> command line, for a directory that pki.make has filled."""
     (directory / "audit-policy.yaml").write_text(AUDIT_POLICY)
     flags = {
         "etcd": _etcd(directory, address),
-        "kube-apiserver": _apiserver(directory, address),
+        "kube-apiserver": {**_apiserver(directory, address), "enable-admission-plugins": plugins},
         "kube-controller-manager": _controller_manager(directory, address, signing_duration),
         "kube-scheduler": _client(directory / "scheduler.conf", address),
     }
@@ -85,7 +85,6 @@ def _apiserver(directory: Path, address: str) -> dict[str, object]:
         "service-cluster-ip-range": pki.SERVICE_CIDR,
         "allow-privileged": "true",
         "authorization-mode": "Node,RBAC",
-        "enable-admission-plugins": "NodeRestriction",
         "enable-bootstrap-token-auth": "true",
         "client-ca-file": certificates / "ca.crt",
         "tls-cert-file": certificates / "apiserver.crt",

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from testbed import waiting, worker
 from testbed.cluster import TROUBLE, Cluster
-from testbed.management import example
+from testbed.management import example, manifests
 from testbed.node import Node
 
-MANIFESTS = Path(__file__).resolve().parents[3] / "packaging/manifests"
 PHASE_SECONDS = 180
 STATE = "/var/lib/kubexm"
 BOOTSTRAP = "/etc/kubexm/bootstrap-kubeconfig"
@@ -111,8 +110,8 @@ class Host:
 
 def allow_bootstrapping(cluster: Cluster) -> None:
     """What the administrator of a cluster allows once."""
-    cluster.apply(MANIFESTS / "node-bootstrap.yaml")
+    cluster.apply(manifests.SHIPPED / "node-bootstrap.yaml")
 
 
 def allow_self_delete(cluster: Cluster) -> None:
-    cluster.apply(MANIFESTS / "node-self-delete.yaml")
+    cluster.apply(manifests.SHIPPED / "node-self-delete.yaml")

@@ -127,7 +127,8 @@ def lines_of(scene: Scene) -> list[str]:
              if step["state"] in ("done", "skipped") and step not in dull]
     if plan["state"] in ("done", "undone"):
         lines.append(f"{plan['state']:<8} the plan, with {len(dull)} more steps about what kubelet makes")
-    return [*lines, f"phase    {status['phase']}"]
+    phase = f"phase    {status['phase']}"
+    return [phase, *lines] if status["phase"] in ("joining", "releasing") else [*lines, phase]
 
 
 def machine_phases(scene: Scene) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+SHIPPED = Path(__file__).resolve().parents[4] / "packaging/manifests"
 CONTRACT = {"cluster.x-k8s.io/v1beta1": "v1beta1"}  # which contract of Cluster API a provider speaks
 BY_CLUSTERCTL = {"clusterctl.cluster.x-k8s.io": ""}  # what `clusterctl init` puts on all that it installs
 NAMESPACED = ("Role", "RoleBinding", "ServiceAccount")
