@@ -17,7 +17,7 @@ SUBJECT = ("testbed", "kubernetes", "management", "node-image", "guest-image")
 
 class Selftests:
     def __init__(self) -> None:
-        self._mark: Path | None = None  # to make when all of them passed
+        self._marks: dict[str, Path] = {}  # of a file: what to make when all of its tests passed
         self._left: set[str] = set()  # those that did not pass yet
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -27,28 +27,32 @@ class Selftests:
         own = [item for item in items if item.get_closest_marker("selftest")]
         if not own or config.option.keyword or config.option.markexpr:
             return
-        mark = _mark({item.path for item in own})
-        if mark.exists() and "KUBEXM_TEST_DEEP" not in os.environ:
-            items[:] = [item for item in items if item not in own]
-            config.hook.pytest_deselected(items=own)
-        else:
-            self._mark, self._left = mark, {item.nodeid for item in own}
+        for file in sorted({item.path for item in own}):
+            of_file, mark = [item for item in own if item.path == file], _mark(file)
+            if mark.exists() and "KUBEXM_TEST_DEEP" not in os.environ:
+                items[:] = [item for item in items if item not in of_file]
+                config.hook.pytest_deselected(items=of_file)
+            else:
+                self._marks[of_file[0].nodeid.partition("::")[0]] = mark
+                self._left |= {item.nodeid for item in of_file}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed and report.nodeid in self._left:
-            self._mark = None
+        if report.failed:
+            self._marks.pop(report.nodeid.partition("::")[0], None)
         elif report.when == "call" and report.passed:
             self._left.discard(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        if self._mark and not self._left:
-            self._mark.parent.mkdir(parents=True, exist_ok=True)
-            self._mark.touch()
+        unfinished = {test.partition("::")[0] for test in self._left}
+        for file, mark in self._marks.items():
+            if file not in unfinished:
+                mark.parent.mkdir(parents=True, exist_ok=True)
+                mark.touch()
 
 
-def _mark(tests: set[Path]) -> Path:
+def _mark(tests: Path) -> Path:
     """The file whose presence says that these tests passed with this testbed."""
     support = {path for part in SUBJECT for path in (TESTS / "support" / part).rglob("*") if path.is_file()}
-    files = sorted(path for path in support | tests if path.suffix != ".pyc")
+    files = sorted(path for path in support | {tests} if path.suffix != ".pyc")
     names = [os.path.relpath(path, TESTS) for path in files]
     return cache.root() / "selftests" / cache.digest(names, *files)
