@@ -28,8 +28,9 @@ function(kubexm_module_links MODULE OUT_MODULES OUT_THIRD_PARTY)
 endfunction()
 
 option(KUBEXM_UNITY "Compile several files of a module at once" ON)
+set(KUBEXM_FILES_AT_ONCE 24)
 
-# Files that include eight of a module's each: most of a compilation is reading headers, and they are read once then.
+# Files that include 24 of a module's each: most of a compilation is reading headers, and they are read once then.
 # They name them by their paths from the top, the same in every checkout, so that a compiler's cache knows them.
 function(kubexm_sources OUT)
     if(NOT KUBEXM_UNITY)
@@ -44,13 +45,13 @@ function(kubexm_sources OUT)
     list(LENGTH files count)
     set(first 0)
     while(first LESS count)
-        list(SUBLIST files ${first} 8 some)
+        list(SUBLIST files ${first} ${KUBEXM_FILES_AT_ONCE} some)
         list(TRANSFORM some REPLACE "(.+)" "#include \"${place}/\\1\"")
         list(JOIN some "\n" text)
         set(together ${CMAKE_CURRENT_BINARY_DIR}/unity_${first}.cpp)
         file(CONFIGURE OUTPUT ${together} CONTENT "${text}\n" @ONLY)
         list(APPEND generated ${together})
-        math(EXPR first "${first} + 8")
+        math(EXPR first "${first} + ${KUBEXM_FILES_AT_ONCE}")
     endwhile()
     set(${OUT} ${generated} PARENT_SCOPE)
 endfunction()

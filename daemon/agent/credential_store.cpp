@@ -13,7 +13,7 @@ namespace kubexm::agent {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20U;
 
 Result<> check_private(int fd, const std::string& path) {
     constexpr mode_t kOthers = 0077;
@@ -41,7 +41,7 @@ Result<std::optional<Secret>> CredentialStore::read(const std::string& name) con
     if (!file) return std::unexpected(file.error());
     const std::string path = directory_.path_of(name);
     TRY(check_private(file->get(), path));
-    std::string bytes = TRY(read_rest(file->get(), path, kMaxBytes));
+    std::string bytes = TRY(read_rest(file->get(), path, kMaxFileBytes));
     return Secret(std::move(bytes));
 }
 

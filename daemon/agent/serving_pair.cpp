@@ -9,11 +9,11 @@ namespace kubexm::agent {
 
 namespace {
 
-constexpr std::chrono::years kLifetime{10};  // no client verifies it, and nobody renews it
+constexpr std::chrono::years kSelfSignedFor{10};  // no client verifies it, and nobody renews it
 
 Result<Secret> new_pair(const std::string& host, std::chrono::sys_seconds now) {
     const pki::Key key = TRY(pki::Key::generate());
-    const std::string certificate = TRY(pki::self_signed(key, host, now, kLifetime));
+    const std::string certificate = TRY(pki::self_signed(key, host, now, kSelfSignedFor));
     const Secret pem = TRY(key.pem());
     return pair_of(certificate, pem);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/files.hpp"
@@ -14,15 +13,13 @@ namespace kubexm::executor {
 
 namespace {
 
-using Stream = std::unique_ptr<DIR, decltype([](DIR* stream) { ::closedir(stream); })>;
-
-Result<Stream> open_stream(const Root& root, const std::string& path) {
+Result<DirectoryStream> open_stream(const Root& root, const std::string& path) {
     const auto place = TRY(find_place(root, path));
     const auto pinned = TRY(pin(place));
     const auto status = TRY(status_of(pinned.get(), place.path));
     if (S_ISLNK(status.st_mode)) return symlink_denied(place.path);
     auto directory = TRY(reopen(pinned.get(), O_RDONLY | O_DIRECTORY, place.path));
-    Stream stream{::fdopendir(directory.get())};
+    DirectoryStream stream{::fdopendir(directory.get())};
     if (!stream) return from_errno("open", place.path);
     (void)directory.release();  // the stream closes it
     return stream;

@@ -14,7 +14,6 @@ namespace kubexm::executor {
 
 namespace {
 
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::size_t kMaxShown = 1000;
 
 Result<> check_component(std::string_view component, std::string_view path) {
@@ -45,7 +44,7 @@ Result<> check_path(std::string_view path) {
 /// its error names the component.
 Fd open_beneath(int root, const std::string& relative) {
     open_how how{};
-    how.flags = kDirectory;
+    how.flags = kOpenDirectory;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     return Fd{static_cast<int>(::syscall(SYS_openat2, root, relative.c_str(), &how, sizeof(how)))};
 }
@@ -70,7 +69,7 @@ Result<Fd> walk(int root, std::string_view path) {
         here = TRY(step_into(from, component, path.substr(0, end)));
         begin = end + 1;
     }
-    Fd opened{::openat(here ? here.get() : root, ".", kDirectory)};
+    Fd opened{::openat(here ? here.get() : root, ".", kOpenDirectory)};
     if (!opened) return from_errno("open", path.empty() ? "/" : shown(path));
     return opened;
 }

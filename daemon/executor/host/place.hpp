@@ -1,7 +1,10 @@
 #pragma once
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,6 +15,13 @@
 // Private to the module: resolves a path once, to descriptors that no rename can redirect.
 
 namespace kubexm::executor {
+
+inline constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+struct CloseDirectory {
+    void operator()(DIR* stream) const { ::closedir(stream); }
+};
+using DirectoryStream = std::unique_ptr<DIR, CloseDirectory>;
 
 /// The name of an object, existing or not, in an open directory.
 struct Place {

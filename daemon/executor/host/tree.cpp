@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <expected>
-#include <memory>
 #include <utility>
 
 #include "daemon/base/try.hpp"
@@ -18,17 +17,11 @@ namespace {
 
 constexpr std::size_t kOpenLevels = 16;
 constexpr int kMaxRepeats = 10;  // of a directory that is filled during its removal
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-struct CloseDirectory {
-    void operator()(DIR* stream) const { ::closedir(stream); }
-};
-using Stream = std::unique_ptr<DIR, CloseDirectory>;
 
 /// Reads from the beginning, with a descriptor of its own.
-Stream open_stream(int fd) {
+DirectoryStream open_stream(int fd) {
     Fd copy{::fcntl(fd, F_DUPFD_CLOEXEC, 0)};
-    Stream stream{copy ? ::fdopendir(copy.get()) : nullptr};
+    DirectoryStream stream{copy ? ::fdopendir(copy.get()) : nullptr};
     if (!stream) return stream;
     copy.release();
     ::rewinddir(stream.get());
@@ -81,7 +74,7 @@ Result<> TreeWalk::visit_child(const std::string& name) {
 }
 
 Result<> TreeWalk::descend(const std::string& name) {
-    Fd fd{::openat(directory(), name.c_str(), kDirectory)};
+    Fd fd{::openat(directory(), name.c_str(), kOpenDirectory)};
     if (!fd && errno == ENOENT) return {};
     if (!fd && (errno == ELOOP || errno == ENOTDIR)) {
         return fail(Code::conflict, path_of(name) + " is no longer a directory");
@@ -98,7 +91,7 @@ Result<> TreeWalk::descend(const std::string& name) {
 }
 
 Result<> TreeWalk::scan() {
-    const Stream stream = open_stream(directory());
+    const DirectoryStream stream = open_stream(directory());
     if (!stream) return from_errno("read", directory_path());
     for (;;) {
         errno = 0;
@@ -129,7 +122,7 @@ Result<> TreeWalk::ascend() {
 Result<> TreeWalk::reopen_parent() {
     Frame& parent = frames_[frames_.size() - 2];
     if (parent.fd) return {};
-    parent.fd = Fd{::openat(directory(), "..", kDirectory)};
+    parent.fd = Fd{::openat(directory(), "..", kOpenDirectory)};
     if (!parent.fd) return from_errno("open the parent of", directory_path());
     const auto identity = identity_of(parent.fd.get(), "");
     if (!identity) return from_errno("identify the parent of", directory_path(), identity.error());

@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
         Escape{ComponentVersion{"kubelet", "current", {{"kubelet", kDigest, {0755}}}},
                Code::invalid},
         Escape{ComponentVersion{"kubelet", "v1.34.1", {}}, Code::invalid},
-        Escape{Unmounted{"/"}, Code::invalid}, Escape{Claim{"/home"}, Code::denied}));
+        Escape{Unmounted{"/"}, Code::invalid}, Escape{model::Claim{"/home"}, Code::denied}));
 
 TEST(PolicyOfOwners, ReservesMachinesForKubexmd) {
     constexpr std::uint32_t kAgent = 998;

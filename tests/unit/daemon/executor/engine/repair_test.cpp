@@ -13,10 +13,10 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 const Step kLink = model::Symlink{"/etc/link", "target"};
-const Step kReload = model::DaemonReload{{"kubelet.service"}};
+const Step kReloadStep = model::DaemonReload{{"kubelet.service"}};
 const Step kConfig = model::RenderedFile{model::KubeletConfiguration{}};
 const Step kDropIn = model::RenderedFile{model::ProxyDropIn{model::ManagedService::containerd}};
-const model::UnitState kKubelet{"kubelet.service", true, true, std::nullopt, "key"};
+const model::UnitState kKubeletUnit{"kubelet.service", true, true, std::nullopt, "key"};
 
 Step unmasked(model::UnitState unit, const std::string& key) {
     unit.masked = false;
@@ -25,26 +25,27 @@ Step unmasked(model::UnitState unit, const std::string& key) {
 }
 
 TEST(Repair, OfNothingIsEmpty) {
-    EXPECT_THAT(repair_steps({{kLink}, {kReload}, {kKubelet}}, "r"), IsEmpty());
+    EXPECT_THAT(repair_steps({{kLink}, {kReloadStep}, {kKubeletUnit}}, "r"), IsEmpty());
 }
 
 TEST(Repair, AppliesWhatDiffersBeforeUnits) {
-    EXPECT_THAT(repair_steps({{kReload}, {kKubelet, true}, {kLink, true}, {kDropIn}}, "r"),
-                ElementsAre(kLink, unmasked(kKubelet, "key")));
+    EXPECT_THAT(repair_steps({{kReloadStep}, {kKubeletUnit, true}, {kLink, true}, {kDropIn}}, "r"),
+                ElementsAre(kLink, unmasked(kKubeletUnit, "key")));
 }
 
 TEST(Repair, ReloadsFilesOfUnitsWithoutAStepOfTheirOwn) {
-    EXPECT_THAT(repair_steps({{kReload}, {kConfig, true}}, "r"), ElementsAre(kConfig, kReload));
-    EXPECT_THAT(repair_steps({{kReload}, {kDropIn, true}}, "r"), ElementsAre(kDropIn));
-    EXPECT_THAT(repair_steps({{kReload}, {kConfig, true}, {kKubelet}}, "r"),
-                ElementsAre(kConfig, unmasked(kKubelet, "key#r")));
+    EXPECT_THAT(repair_steps({{kReloadStep}, {kConfig, true}}, "r"),
+                ElementsAre(kConfig, kReloadStep));
+    EXPECT_THAT(repair_steps({{kReloadStep}, {kDropIn, true}}, "r"), ElementsAre(kDropIn));
+    EXPECT_THAT(repair_steps({{kReloadStep}, {kConfig, true}, {kKubeletUnit}}, "r"),
+                ElementsAre(kConfig, unmasked(kKubeletUnit, "key#r")));
 }
 
 TEST(Repair, RestartsAUnitForAFileThatItReadsAtItsStartOnly) {
-    EXPECT_THAT(repair_steps({{kConfig, true}, {kKubelet}}, "r"),
-                ElementsAre(kConfig, unmasked(kKubelet, "key#r")));
-    EXPECT_THAT(repair_steps({{kDropIn, true}, {kKubelet}}, "r"), ElementsAre(kDropIn));
-    EXPECT_THAT(repair_steps({{kLink, true}, {kKubelet}}, "r"), ElementsAre(kLink));
+    EXPECT_THAT(repair_steps({{kConfig, true}, {kKubeletUnit}}, "r"),
+                ElementsAre(kConfig, unmasked(kKubeletUnit, "key#r")));
+    EXPECT_THAT(repair_steps({{kDropIn, true}, {kKubeletUnit}}, "r"), ElementsAre(kDropIn));
+    EXPECT_THAT(repair_steps({{kLink, true}, {kKubeletUnit}}, "r"), ElementsAre(kLink));
 }
 
 TEST(Repair, DoesNotStartAUnitThatShallNotRun) {

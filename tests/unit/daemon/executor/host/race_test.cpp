@@ -33,7 +33,7 @@ void clear(const fs::path& path) {
     fs::remove_all(path, raced);
 }
 
-using Attack = std::function<void()>;            // repeated in another thread
+using Interference = std::function<void()>;      // repeated in another thread
 using Round = std::function<bool(const Root&)>;  // our operation; true: success
 
 class Races : public FilesInMemoryTest {
@@ -47,7 +47,7 @@ protected:
     }
 
     /// Until there were enough successes and refusals to prove that the race took place.
-    void run(const Attack& attack, const Round& round, int min_refusals) const {
+    void run(const Interference& attack, const Round& round, int min_refusals) const {
         in_memory([&](const Root& memory) {
             make_outside();
             attack();

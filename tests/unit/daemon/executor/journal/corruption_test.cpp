@@ -17,8 +17,6 @@ namespace {
 using testing::AnyOf;
 using testing::HasSubstr;
 
-constexpr std::size_t kPage = 4096;
-
 /// A journal with trees of several pages, overflow pages and free pages.
 void fill(Journal& journal) {
     for (int i = 0; i < 12; ++i) {

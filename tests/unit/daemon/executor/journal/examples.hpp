@@ -11,6 +11,8 @@
 
 namespace kubexm::executor {
 
+inline constexpr std::size_t kPage = 4096;  // of the database
+
 class FaultVfs;
 class Scratch;
 

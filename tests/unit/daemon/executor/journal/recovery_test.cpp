@@ -23,7 +23,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kEntries = 200;
 
 /// A ledger of several pages, and a dropped, a finished and a running plan.
