@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -72,11 +73,16 @@ private:
         const std::map<std::string, cli::Form> forms{{"text", cli::Form::text},
                                                      {"json", cli::Form::json}};
         const auto add_form = [&](CLI::App* command) {
-            command->add_option("--output", form_, "text (the default) or json")
+            command->add_option("-o,--output", form_, "text (the default) or json")
                 ->transform(CLI::CheckedTransformer(forms));
         };
         add_form(add(app_, "status", "show the status of this host",
                      [this] { return cli::status(api_socket_, form_); }));
+        auto* preflight =
+            add(app_, "preflight", "check whether this host is ready to become a node",
+                [this] { return cli::preflight(socket_, minor_, form_ == cli::Form::json); });
+        preflight->add_option("--minor", minor_, "of Kubernetes: 34 for 1.34; without it any");
+        add_form(preflight);
         add_form(add(app_, "plan", "show the steps of the running plan, or of the last one",
                      [this] { return cli::plan(api_socket_, form_); }));
     }
@@ -176,6 +182,7 @@ private:
     cli::Output output_ = cli::Output::diff;
     std::string owner_;
     unsigned limit_ = 20;
+    std::uint32_t minor_ = 0;
 };
 
 }  // namespace

@@ -69,6 +69,14 @@ json view(const model::CertificateView& certificate) {
             {"notAfter", certificate.not_after}};
 }
 
+json view(const model::Finding& finding) {
+    return {{"id", name_of(finding.id)},
+            {"severity", name_of(finding.severity)},
+            {"found", finding.found},
+            {"needed", finding.needed},
+            {"remedy", finding.remedy}};
+}
+
 json view(const model::UnitView& unit) {
     return {{"name", unit.name}, {"active", unit.active}, {"enablement", unit.enablement}};
 }
@@ -125,6 +133,7 @@ std::string status_json(const model::Snapshot& snapshot) {
                  {"pause", view(snapshot.pause)},
                  {"assignment", view(snapshot.assignment)},
                  {"conditions", view(snapshot.conditions)},
+                 {"preflight", view(snapshot.preflight)},
                  {"plan", view(snapshot.plan)},
                  {"certificates", view(snapshot.certificates)},
                  {"units", view(snapshot.units)},

@@ -12,6 +12,7 @@
 #include "daemon/agent/memory.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/model/host.hpp"
+#include "daemon/model/preflight.hpp"
 #include "daemon/model/snapshot.hpp"
 
 namespace kubexm::agent {
@@ -102,6 +103,7 @@ struct AgentState {
     std::optional<Decision> decision;
     std::optional<ActivityFailure> failure;
     std::optional<Released> released;
+    std::vector<model::Finding> preflight;  // of the last join
     std::optional<model::PlanView> plan;
     std::optional<NodeState> node;
     std::map<std::string, RepairState> repairs;  // by object

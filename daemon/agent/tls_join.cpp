@@ -87,9 +87,34 @@ void TlsJoin::read_secret() {
                                            if (!material) {
                                                return finish(std::unexpected(material.error()));
                                            }
-                                           get_credential(std::move(material->credentials));
+                                           check_host(std::move(material->credentials));
                                        });
     secret_->start();
+}
+
+/// Before a certificate is requested. The executor checks the plan, too.
+void TlsJoin::check_host(kube::ClusterCredentials bootstrap) {
+    const auto wanted = wanted_join(context().state.read());
+    if (!wanted || !*wanted) return get_credential(std::move(bootstrap));  // which says why
+    const model::NodeJoin& join = **wanted;
+    const wire::Preflight request{{.node_name = join.node_name,
+                                   .minor = join.minor,
+                                   .cgroup_driver = join.kubelet.cgroup_driver,
+                                   .fail_swap_on = join.kubelet.fail_swap_on}};
+    context().executor.ask(request, {},
+                           lifetime().guard([this, bootstrap = std::move(bootstrap)](
+                                                const Result<wire::Reply>& reply) mutable {
+                               on_checked(reply, std::move(bootstrap));
+                           }));
+}
+
+void TlsJoin::on_checked(const Result<wire::Reply>& reply, kube::ClusterCredentials bootstrap) {
+    if (!reply) return finish(std::unexpected(reply.error()));
+    const auto* result = std::get_if<wire::PreflightResult>(&*reply);
+    if (result == nullptr) return finish(fail(Code::internal, "preflight: unexpected reply"));
+    context().state.change([&](AgentState& state) { state.preflight = result->findings; });
+    if (auto ready = model::without_errors(result->findings); !ready) return finish(ready);
+    get_credential(std::move(bootstrap));
 }
 
 void TlsJoin::get_credential(kube::ClusterCredentials bootstrap) {

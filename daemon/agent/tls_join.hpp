@@ -22,10 +22,10 @@ public:
         const AgentContext& context, const std::string& owner) const override;
 };
 
-/// Joins this host to its cluster by TLS bootstrap: reads the secret, gets the node's certificate,
-/// runs the join plan. A node that is joined already keeps its certificate: its changed settings
-/// need neither a token nor the secret. An adopted node gets a second owner, then loses the first;
-/// nothing changes on the host.
+/// Joins this host to its cluster by TLS bootstrap: reads the secret, checks the host, gets the
+/// node's certificate, runs the join plan. A node that is joined already keeps its certificate: its
+/// changed settings need neither a token nor the secret. An adopted node gets a second owner, then
+/// loses the first; nothing changes on the host.
 class TlsJoin : public Activity<void> {
 public:
     TlsJoin(AgentContext& context, ManagementApi management, JoinRequest request, Done done);
@@ -33,6 +33,8 @@ public:
 
 private:
     void read_secret();
+    void check_host(kube::ClusterCredentials bootstrap);
+    void on_checked(const Result<wire::Reply>& reply, kube::ClusterCredentials bootstrap);
     void get_credential(kube::ClusterCredentials bootstrap);
     void on_credential(const Result<kube::ClusterCredentials>& credentials);
     Result<> submit_plan(const kube::ClusterCredentials& credentials);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace kubexm::cli {
 /// Shows what a plan would change; changes nothing. kWouldChange: a step does not hold.
 enum class Output { text, json, diff };
 Result<int> preview(const std::string& socket, const std::string& plan_file, Output output);
+
+/// Shows the checks before a join that fail. `minor`: 34 for Kubernetes 1.34; 0: any. kFailed: one
+/// of them refuses a join.
+Result<int> preflight(const std::string& socket, std::uint32_t minor, bool as_json);
 
 /// Runs a plan and shows its steps. `contents` are files with the content that the plan names by
 /// digest. kFailed: the plan is not done.

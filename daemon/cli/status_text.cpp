@@ -70,6 +70,12 @@ std::string status_text(const json& status) {
                        pause_line(member(status, "pause")) +
                        assignment_line(member(status, "assignment")) +
                        plan_line(member(status, "plan")) + stays_lines(member(status, "plan"));
+    for (const json& one : member(status, "preflight")) {
+        text +=
+            line("preflight",
+                 fmt::format("{:<8} {}", word(one, "severity"),
+                             joined({word(one, "id"), word(one, "found"), word(one, "remedy")})));
+    }
     for (const json& one : member(status, "conditions")) {
         text += line(
             "condition",

@@ -30,12 +30,20 @@ struct Allowed : model::AllowList {
     }
 };
 
+struct PreflightSettings {
+    std::vector<std::string> ignore;  // checks that do not refuse a join
+
+    bool operator==(const PreflightSettings&) const = default;
+    static void fields(auto& self, auto&& visit) { visit("ignore", self.ignore, kCheckId); }
+};
+
 /// The settings of /etc/kubexm/executor.yaml, which root writes.
 struct ExecutorConfig {
     LogSettings log;
     std::string state = "/var/lib/kubexm-executor";
     std::string agent_user = "kubexm";  // besides root, the only user whose plans are accepted
     std::string trust = "/etc/kubexm/trusted.sha256";
+    PreflightSettings preflight;
     Allowed allow;
     Origins origins;
 
@@ -45,6 +53,7 @@ struct ExecutorConfig {
         visit("state", self.state, kAbsolutePath);
         visit("agent_user", self.agent_user, kUserName);
         visit("trust", self.trust, kAbsolutePath);
+        visit("preflight", self.preflight);
         visit("allow", self.allow);
     }
 };

@@ -72,6 +72,7 @@ Result<ExecutorConfig> load_executor(const std::string& file) {
     problems.begin_file(file);
     apply_file(read_config_of(file, kRoot), config, problems);
     if (!problems.empty()) return problems.error();
+    config.allow.ignored_checks = config.preflight.ignore;
     config.allow.digests = TRY(load_trust(config.trust, kRoot));
     return config;
 }

@@ -4,6 +4,7 @@
 
 #include "daemon/model/allow.hpp"
 #include "daemon/model/denied_sysctls.hpp"
+#include "daemon/model/preflight.hpp"
 
 namespace kubexm::config {
 
@@ -39,6 +40,8 @@ bool is_allowed_server(std::string_view text) {
     const bool has_port = text.rfind(':') != std::string_view::npos && !text.ends_with(']');
     return text == "*" || (has_port && is_endpoint(text));
 }
+
+bool is_check_id(std::string_view text) { return from_name<model::CheckId>(text).has_value(); }
 
 bool is_allowed_registry(std::string_view text) { return text == "*" || is_endpoint(text); }
 

@@ -16,6 +16,7 @@ bool is_step_type(std::string_view text);
 bool is_document_type(std::string_view text);
 bool is_allowed_server(std::string_view text);
 bool is_allowed_registry(std::string_view text);
+bool is_check_id(std::string_view text);
 
 /// "" where the default is determined at run time.
 inline constexpr Rule kOptionalPath{is_optional_path, kAbsolutePath.words};
@@ -33,6 +34,8 @@ inline constexpr Rule kDocumentType{is_document_type,
                                     "a type of rendered files, such as kubelet-service"};
 inline constexpr Rule kAllowedServer{is_allowed_server,
                                      "HOST:PORT of an API server, or \"*\" for any"};
+inline constexpr Rule kCheckId{is_check_id,
+                               "a check that kubexmctl preflight shows, such as swap-on"};
 inline constexpr Rule kAllowedRegistry{is_allowed_registry,
                                        "HOST or HOST:PORT of a registry, or \"*\" for any"};
 

@@ -30,6 +30,7 @@ struct AllowList {
     std::vector<std::string> links;  // network links that the node's software creates
     std::vector<std::string> executables;
     std::vector<std::string> components;
+    std::vector<std::string> ignored_checks;     // of the preflight: words of CheckId
     std::map<std::string, std::string> digests;  // "kubelet/v1.34.1/kubelet" to its SHA-256
 
     bool operator==(const AllowList&) const = default;

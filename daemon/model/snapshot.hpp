@@ -10,6 +10,7 @@
 
 #include "daemon/base/names.hpp"
 #include "daemon/model/plan.hpp"
+#include "daemon/model/preflight.hpp"
 #include "daemon/model/remaining.hpp"
 
 namespace kubexm::model {
@@ -134,6 +135,7 @@ struct Snapshot {
     std::optional<PauseView> pause;
     std::optional<AssignmentView> assignment;
     std::vector<Condition> conditions;  // sorted by type
+    std::vector<Finding> preflight;     // of the join that led to the present state
     std::optional<PlanView> plan;       // the running one, or the last one
     std::vector<CertificateView> certificates;
     std::vector<UnitView> units;

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from testbed import assignment, snapshot
-from testbed.assignment import BOOTSTRAPPED, another_authority, assign, bootstrap_data, condition, withdraw
+from testbed.assignment import (
+    BOOTSTRAPPED, NODE_SIGNER, another_authority, assign, bootstrap_data, condition, requests, withdraw)
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 ELSEWHERE = "https://10.99.0.99:6443"
@@ -91,7 +92,7 @@ ORDERS = {
     "has a taint that is none": ({"taints": [{"key": "-- x\n", "effect": "NoSchedule"}]}, ["taints[0].key"]),
     "has a taint without effect": ({"taints": [{"key": "a", "effect": "Never"}]}, ["taints[0].effect", "NoExecute"]),
     "has a version that is none": ({"version": "v1.banana"}, ["k8sversion", "v1.banana", "such as v1.34.1"]),
-    "has an unknown version": ({"version": "v1.99.0"}, ["minor", "expected 29 to", "not 99"]),
+    "has an unknown version": ({"version": "v1.99.0"}, ["kubelet-version", "expected kubelet 1.99, as ordered", "kubelet v1."]),
 }
 
 
@@ -107,6 +108,24 @@ def wait_for_words(side, host, words: list[str]) -> str:
     assert host.phase() in ("joining", "failed")
     assert host.node.run(["systemctl", "cat", "kubelet.service"], check=False).returncode != 0
     return message
+
+
+def test_a_host_that_is_not_ready_is_not_taken_over(place):
+    """As one that was a control plane: kubelet would start what lies there."""
+    side, host = place
+    theirs = "/etc/kubernetes/manifests/etcd.yaml"
+    host.node.run(["mkdir", "-p", "/etc/kubernetes/manifests"])
+    host.node.write(theirs, "kind: Pod\n")
+    asked = requests(side, NODE_SIGNER)
+    assign(side, host, bootstrap_data(side.cluster))
+    wait_for_words(side, host, ["static-pods-present", theirs, "move the files elsewhere"])
+    assert host.phase() == "failed" and [each["id"] for each in host.status()["preflight"]] == ["static-pods-present"]
+    assert "static-pods-present" in host.node.run(["kubexmctl", "status"]).stdout
+    assert requests(side, NODE_SIGNER) == asked, "a certificate was requested for a host that cannot join"
+    assert host.node.read(theirs) == b"kind: Pod\n"
+    host.node.run(["rm", "-r", "/etc/kubernetes"])
+    host.wait_for_phase("joined")
+    assert host.status()["preflight"] == []
 
 
 @pytest.mark.parametrize("case", SECRETS)

@@ -167,6 +167,8 @@ def test_swaps_of_all_kinds_are_turned_off_and_on_again(guest):
     guest.shell(SWAPS)
     before = in_use(guest)
     assert [swap.split()[0] for swap in before] == ["/dev/vdc", "/hand", "/listed", "/unit"]
+    refused = guest.run(["kubexmctl", "preflight", "--output=json"], check=False)
+    assert refused.returncode == exit_code.FAILED and '"id":"swap-on"' in refused.stdout, refused
     shown = previewed(guest, step("swap-off"))
     assert all(f"{name}: on -> off" in shown for name in ("/hand", "/listed", "/unit")), shown
     assert in_use(guest) == before

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,9 +14,11 @@
 #include "daemon/executor/engine/record_store.hpp"
 #include "daemon/executor/engine/refusals.hpp"
 #include "daemon/executor/engine/runner.hpp"
+#include "daemon/executor/preflight/probe.hpp"
 #include "daemon/executor/steps/steps.hpp"
 #include "daemon/model/allow.hpp"
 #include "daemon/model/plan.hpp"
+#include "daemon/model/preflight.hpp"
 
 namespace kubexm::executor {
 
@@ -48,6 +51,9 @@ public:
     /// nothing does. unavailable: the host shuts down or its packages change.
     Result<PlanRecord> accept_repair(const std::string& id, const std::string& owner,
                                      const Caller& caller);
+    /// The checks before a join that fail, without those that root ignores. unavailable: systemd
+    /// does not answer.
+    Result<std::vector<model::Finding>> preflight(const model::JoinNeeds& needs);
     /// The plan to resume, if one was interrupted.
     Result<std::optional<PlanRecord>> interrupted();
 
@@ -93,6 +99,8 @@ private:
     Result<std::string> difference_of(Records& records, const LedgerEntry& entry,
                                       const model::Step& applied);
     Result<bool> is_settled();
+    Result<> check_join(Journal& journal, const model::Plan& plan, const Caller& caller);
+    Result<std::vector<model::Finding>> findings(Journal& journal, const model::JoinNeeds& needs);
     Result<model::Plan> repair_plan(Records& records, const std::string& id,
                                     const std::string& owner);
 
@@ -101,6 +109,10 @@ private:
     Systemd& systemd_;
     model::AllowList allow_;
     Refusals refusals_;
+    PreflightProbe probe_;
+    /// Of the last preflight: a plan that follows it at once needs no second look.
+    std::optional<PreflightFacts> facts_;
+    std::chrono::steady_clock::time_point facts_at_;
 };
 
 }  // namespace kubexm::executor

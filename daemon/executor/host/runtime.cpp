@@ -75,6 +75,27 @@ Result<std::vector<std::string>> list_pods(RuntimeDeadline deadline) {
     return pods_in(response);
 }
 
+Result<> ping_runtime(RuntimeDeadline deadline) {
+    TRY(grpc::call(kSocket, "containerd.services.version.v1.Version/Version", "", deadline));
+    return {};
+}
+
+Result<std::string> runtime_configuration(RuntimeDeadline deadline) {
+    constexpr std::uint32_t kVerbose = 1;  // of StatusRequest
+    constexpr std::uint32_t kInfo = 2;     // of StatusResponse: a map
+    constexpr std::uint32_t kKey = 1;
+    constexpr std::uint32_t kValue = 2;
+    const auto response = TRY(call("Status", protobuf::true_field(kVerbose), deadline));
+    const auto entries = TRY(protobuf::fields(response, kInfo));
+    for (const std::string_view entry : entries) {
+        const auto key = TRY(protobuf::last_field(entry, kKey));
+        if (key != "config") continue;
+        const auto value = TRY(protobuf::last_field(entry, kValue));
+        return std::string(value);
+    }
+    return "";
+}
+
 /// RemovePodSandbox alone fails for a pod whose network could not be removed.
 Result<> remove_pod(const std::string& id, RuntimeDeadline deadline) {
     TRY(end_pod("StopPodSandbox", id, deadline));

@@ -39,6 +39,13 @@ void Service::answer(const Requester& requester, const wire::Observe&) {
     });
 }
 
+void Service::answer(const Requester& requester, const wire::Preflight& request) {
+    query(requester, [this, requester, needs = request.needs]() -> Result<> {
+        reply(requester, wire::PreflightResult{TRY(engine_.preflight(needs))}, wire::Part::last);
+        return {};
+    });
+}
+
 void Service::answer(const Requester& requester, wire::Preview request) {
     query(requester, [this, requester, plan = std::move(request.plan)]() -> Result<> {
         TRY(engine_.check(plan, requester.caller));

@@ -27,10 +27,10 @@ inline constexpr std::size_t kMaxFrame =
 inline constexpr std::size_t kMaxDescriptors = 64;
 
 using Request = std::variant<Hello, Observe, Preview, Apply, Follow, Cancel, Undo, Repair,
-                             Subscribe, History, Journal>;
-using Reply =
-    std::variant<Hello, Refused, Accepted, StepPreview, StepEvent, PlanSummary, Observation,
-                 UnitsChanged, Drift, BootstrapKubeconfig, JournalEntry, JournalState, End>;
+                             Subscribe, History, Journal, Preflight>;
+using Reply = std::variant<Hello, Refused, Accepted, StepPreview, StepEvent, PlanSummary,
+                           Observation, UnitsChanged, Drift, BootstrapKubeconfig, JournalEntry,
+                           JournalState, PreflightResult, End>;
 
 /// Whether more replies to the same request follow.
 enum class Part { more, last };

@@ -8,6 +8,7 @@
 
 #include "daemon/base/fd.hpp"
 #include "daemon/model/plan_states.hpp"
+#include "daemon/model/preflight.hpp"
 #include "daemon/model/remaining.hpp"
 
 namespace kubexm::wire {
@@ -29,6 +30,13 @@ struct Accepted {
     std::string plan_id;
 
     static void fields(auto& self, auto&& visit) { visit("plan_id", self.plan_id); }
+};
+
+struct PreflightResult {
+    static constexpr std::string_view kType = "preflight-result";
+    std::vector<model::Finding> findings;  // without those that root ignores
+
+    static void fields(auto& self, auto&& visit) { visit("findings", self.findings); }
 };
 
 struct StepPreview {

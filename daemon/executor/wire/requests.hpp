@@ -10,6 +10,7 @@
 
 #include "daemon/base/names.hpp"
 #include "daemon/model/plan.hpp"
+#include "daemon/model/preflight.hpp"
 
 namespace kubexm::wire {
 
@@ -46,6 +47,14 @@ struct OnBehalfOf {
 struct Observe {
     static constexpr std::string_view kType = "observe";
     static void fields(auto&, auto&&) {}
+};
+
+/// Whether this host is ready for a join: answered with PreflightResult.
+struct Preflight {
+    static constexpr std::string_view kType = "preflight";
+    model::JoinNeeds needs;
+
+    static void fields(auto& self, auto&& visit) { visit("needs", self.needs); }
 };
 
 /// The effect of a plan, without a change: answered with one StepPreview per step, then End.

@@ -11,9 +11,9 @@ NETWORK_OF_THE_NODE = b"\x08\x02"
 
 def run_pod(node: Node, name: str) -> str:
     """Starts an empty pod in the network of the node; returns its id."""
-    metadata = _member(1, name.encode()) + _member(2, name.encode()) + _member(3, b"default")
-    linux = _member(1, b"system.slice") + _member(2, _member(1, NETWORK_OF_THE_NODE))
-    answer = _ask(node, "RunPodSandbox", _member(1, _member(1, metadata) + _member(8, linux)))
+    metadata = member(1, name.encode()) + member(2, name.encode()) + member(3, b"default")
+    linux = member(1, b"system.slice") + member(2, member(1, NETWORK_OF_THE_NODE))
+    answer = ask(node, "RunPodSandbox", member(1, member(1, metadata) + member(8, linux)))
     return answer[2:].decode()  # its only member
 
 
@@ -22,12 +22,12 @@ def pods(node: Node) -> list[str]:
     return sorted(node.run(["ctr", "--namespace", "k8s.io", "tasks", "ls", "--quiet"]).stdout.split())
 
 
-def _member(number: int, value: bytes) -> bytes:
+def member(number: int, value: bytes) -> bytes:
     assert len(value) < 128, "a longer length has more than one byte"
     return bytes([number << 3 | 2, len(value)]) + value
 
 
-def _ask(node: Node, method: str, message: bytes) -> bytes:
+def ask(node: Node, method: str, message: bytes) -> bytes:
     """A containerd that has just been started may be ready before it serves CRI: then it is asked again."""
     def headers() -> str:
         found = node.run(["curl", "--silent", "--show-error", "--dump-header", "-", "--http2-prior-knowledge",

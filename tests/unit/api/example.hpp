@@ -45,6 +45,8 @@ inline model::Snapshot joining_host() {
         {"Joined", model::ConditionStatus::no, "Error", "StepFailed",
          "<script>\x1b[31m\xff\xc2\x85\xe9\x9b\xaa", "2026-01-02T03:04:06Z"},
         {"Ready", model::ConditionStatus::unknown, "", "", "", "2026-01-02T03:04:07Z"}};
+    snapshot.preflight = {{model::CheckId::network_tools, model::Severity::warning, "missing: nft",
+                           "the tools", "install them"}};
     snapshot.plan = running_plan();
     snapshot.pause = {"2026-01-02T03:04:05Z", "2026-01-02T05:04:05Z", 1000};
     snapshot.certificates = {{"node", "CN=system:node:h1, O=system:nodes", "01",

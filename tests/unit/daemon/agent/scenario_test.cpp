@@ -63,6 +63,28 @@ TEST_F(Scenario, ADeletedRequestIsPostedAgain) {
     EXPECT_EQ(phase(), Phase::joined);
 }
 
+TEST_F(Scenario, AHostThatIsNotReadyRequestsNoCertificateUntilItIs) {
+    start();
+    make_secret();
+    executor_.findings = {{model::CheckId::swap_on, model::Severity::error, "swap on /dev/vda2",
+                           "no swap", "swapoff --all"}};
+    assign();
+    advance(2s);
+    EXPECT_EQ(phase(), Phase::failed);
+    EXPECT_THAT(reported(kAssignmentApplied).message,
+                HasSubstr("swap-on: expected no swap, found swap on /dev/vda2; swapoff --all"));
+    EXPECT_EQ(reported(kBootstrapped).status, ConditionStatus::no);
+    EXPECT_EQ(snapshot().preflight, executor_.findings);
+    EXPECT_EQ(count_requests(workload_, "certificatesigningrequests"), 0U);
+    executor_.findings.front().severity = model::Severity::warning;
+    advance(5min);
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_EQ(snapshot().preflight, executor_.findings);
+    ask_for_release();
+    advance(10s);
+    EXPECT_THAT(snapshot().preflight, testing::IsEmpty());
+}
+
 TEST_F(Scenario, TheProgressOfAJoinIsReported) {
     start();
     make_secret();

@@ -32,6 +32,9 @@ void SimulatedExecutor::answer(const wire::Request& request, Handler handler) {
         for (wire::ObservedOwner& owner : observation.owners) owner.pending = pending;
         return handler(std::move(observation));
     }
+    if (std::holds_alternative<wire::Preflight>(request)) {
+        return handler(wire::PreflightResult{findings});
+    }
     if (const auto* apply = std::get_if<wire::Apply>(&request)) {
         applied.push_back(apply->plan);
         return begin(apply->plan, std::move(handler));

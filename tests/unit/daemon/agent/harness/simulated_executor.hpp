@@ -41,7 +41,8 @@ public:
     std::vector<std::string> cancelled;  // plans
     std::vector<std::string> repaired;   // owners
     std::vector<model::Remaining> stays;
-    std::vector<std::string> pending;  // objects of every owner, until the next plan is done
+    std::vector<model::Finding> findings;  // of every preflight
+    std::vector<std::string> pending;      // objects of every owner, until the next plan is done
     bool holds_plans = false;
     std::string fails_with;  // every plan
     bool connected = true;

@@ -29,6 +29,7 @@ TEST(Messages, EveryReplySurvivesARoundTrip) {
         Hello{kProtocol, "kubexm-executor 0.1.0"},
         Refused{"denied", "sysctl kernel.core_pattern is not allowed"},
         Accepted{"plan-1"},
+        PreflightResult{{{model::CheckId::port_taken, model::Severity::error, "f", "n", "r"}}},
         StepPreview{3, false, "write /etc/hosts", {"+10.0.0.5 h1"}},
         StepEvent{"plan-1", 3, model::StepState::failed, "write /etc/hosts", "disk full", "1 of 2"},
         PlanSummary{"plan-1",

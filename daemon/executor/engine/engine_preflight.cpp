@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "daemon/base/try.hpp"
+#include "daemon/executor/engine/engine.hpp"
+#include "daemon/executor/preflight/findings.hpp"
+#include "daemon/model/owner.hpp"
+
+// What a host must be before it becomes a node.
+
+namespace kubexm::executor {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kProbeDeadline = 10s;
+constexpr auto kFactsLast = 10s;
+
+/// Also one whose join or release is not finished.
+Result<bool> has_node(Journal& journal) {
+    const auto entries = TRY(journal.ledger(""));
+    return std::ranges::any_of(entries, [](const LedgerEntry& entry) {
+        return std::ranges::any_of(entry.owners, [](const LedgerOwner& owner) {
+            return model::is_machine_owner(owner.owner);
+        });
+    });
+}
+
+/// For kubexmd its steps decide, not its word.
+bool is_join(const model::Plan& plan, const Caller& caller) {
+    const auto makes_kubelet = [](const model::Step& step) {
+        const auto* file = std::get_if<model::RenderedFile>(&step);
+        return file != nullptr && std::holds_alternative<model::KubeletService>(file->document);
+    };
+    return plan.purpose == PlanPurpose::join ||
+           (caller.uid != 0 && std::ranges::any_of(plan.steps, makes_kubelet));
+}
+
+}  // namespace
+
+Result<std::vector<model::Finding>> Engine::preflight(const model::JoinNeeds& needs) {
+    facts_.reset();
+    return store_.use([&](Records& records) { return findings(records.journal, needs); });
+}
+
+Result<std::vector<model::Finding>> Engine::findings(Journal& journal,
+                                                     const model::JoinNeeds& needs) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!facts_ || now - facts_at_ > kFactsLast) {
+        facts_ = TRY(probe_.read(systemd_, now + kProbeDeadline));
+        facts_at_ = now;
+    }
+    const bool is_own_node = TRY(has_node(journal));
+    auto found = findings_of(*facts_, needs, is_own_node);
+    std::erase_if(found, [&](const model::Finding& each) {
+        return std::ranges::find(allow_.ignored_checks, name_of(each.id)) !=
+               allow_.ignored_checks.end();
+    });
+    return found;
+}
+
+/// Changed orders of a node do not make it anew: what is wrong with the host does not stop them.
+Result<> Engine::check_join(Journal& journal, const model::Plan& plan, const Caller& caller) {
+    if (!is_join(plan, caller)) return {};
+    const bool is_own_node = TRY(has_node(journal));
+    if (is_own_node) return {};
+    const auto found = TRY(findings(journal, needs_of(plan)));
+    return model::without_errors(found);
+}
+
+}  // namespace kubexm::executor

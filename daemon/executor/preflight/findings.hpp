@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "daemon/executor/preflight/facts.hpp"
+#include "daemon/model/plan.hpp"
+#include "daemon/model/preflight.hpp"
+
+namespace kubexm::executor {
+
+/// The checks that fail. `is_own_node`: the ledger has a node of ours, whose kubelet, files, pods
+/// and port are no findings. Pure.
+std::vector<model::Finding> findings_of(const PreflightFacts& facts, const model::JoinNeeds& needs,
+                                        bool is_own_node);
+
+/// What the documents of a join plan say. Pure.
+model::JoinNeeds needs_of(const model::Plan& plan);
+
+}  // namespace kubexm::executor

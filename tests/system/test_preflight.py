@@ -1,0 +1,154 @@
+"""What is checked before a host becomes a node: each finding is provoked by another tool, and yields its own id."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from testbed import cri, exit_code, waiting
+from testbed.host import Host
+from testbed.node import Node
+
+TREE = Path(os.environ["KUBEXM_TREE"])
+UNIT = "[Service]\\nExecStart=/bin/sleep infinity\\n[Install]\\nWantedBy=multi-user.target\\n"
+MAKE_UNIT = f"printf '{UNIT}' > /etc/systemd/system/kubelet.service; systemctl daemon-reload; systemctl "
+DROP_UNIT = "systemctl disable --quiet --now kubelet; rm /etc/systemd/system/kubelet.service; systemctl daemon-reload"
+DROP_IN = "/usr/lib/systemd/system/kubelet.service.d"
+TOML = "/etc/containerd/config.toml"
+SOON = 30
+
+# Of an id: what makes the host unready, and what mends it.
+PROVOKED = {
+    "kubelet-active": (MAKE_UNIT + "start kubelet", DROP_UNIT),
+    "kubelet-enabled": (MAKE_UNIT + "enable --quiet kubelet", DROP_UNIT),
+    "kubeconfig-present": ("mkdir -p /etc/kubernetes; echo 'kind: Config' > /etc/kubernetes/kubelet.conf",
+                           "rm -r /etc/kubernetes"),
+    "static-pods-present": ("mkdir -p /etc/kubernetes/manifests; echo > /etc/kubernetes/manifests/etcd.yaml",
+                            "rm -r /etc/kubernetes"),
+    "kubelet-drop-in": (f"mkdir -p {DROP_IN}; printf '[Service]\\nExecStart=\\nExecStart=/usr/bin/kubelet\\n' >"
+                        f" {DROP_IN}/10-kubeadm.conf", f"rm -r {DROP_IN}"),
+    "kubelet-missing": ("chmod a-x /usr/local/bin/kubelet", "chmod a+x /usr/local/bin/kubelet"),
+    "runtime-silent": ("systemctl stop containerd", "systemctl start containerd"),
+    "cri-disabled": (f"""cp {TOML} /run/toml; sed -i '1i disabled_plugins = ["io.containerd.grpc.v1.cri"]' {TOML};"""
+                     " systemctl restart containerd", f"cp /run/toml {TOML}; systemctl restart containerd"),
+    "cgroup-driver": (f"sed -i 's/SystemdCgroup = true/SystemdCgroup = false/' {TOML}; systemctl restart containerd",
+                      f"sed -i 's/SystemdCgroup = false/SystemdCgroup = true/' {TOML}; systemctl restart containerd"),
+    "host-name": ("hostname localhost", "hostname \"$(cat /etc/hostname)\""),
+    "port-10250": ("systemd-run --quiet --unit=squatter socat TCP-LISTEN:10250,fork EXEC:true", "systemctl stop squatter"),
+    "network-tools": ("mv /usr/sbin/nft /usr/sbin/conntrack /run/", "mv /run/nft /run/conntrack /usr/sbin/"),
+}
+WARNINGS = {"network-tools"}
+PLAN = {"id": "by-hand", "owner": "by-hand", "purpose": "join",
+        "steps": [{"type": "sysctl", "key": "net.ipv4.ip_forward", "value": "1"}]}
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as made:
+        Host(made, TREE)
+        made.run(["systemctl", "start", "kubexm-executor"])
+        yield made
+
+
+def findings(node: Node, *options: str) -> dict[str, dict]:
+    """By id. The exit code says whether one of them is an error."""
+    done = node.run(["kubexmctl", "preflight", "-o", "json", *options], check=False)
+    found = {each["id"]: each for each in json.loads(done.stdout)["findings"]}
+    failed = any(each["severity"] == "error" for each in found.values())
+    assert done.returncode == (exit_code.FAILED if failed else exit_code.DONE), done.stderr
+    return found
+
+
+def until_found(node: Node, wanted: set[str]) -> dict[str, dict]:
+    """A process that was just started may not listen yet."""
+    return waiting.until(f"findings {wanted}", lambda: ((found := findings(node)).keys() == wanted and (found, )),
+                         SOON, lambda: str(findings(node)))[0]
+
+
+def sh(node: Node, script: str) -> None:
+    node.run(["sh", "-ec", script])
+
+
+def test_a_clean_host_is_ready(node, figure):
+    assert findings(node) == {}
+    assert "is ready for a join" in node.run(["kubexmctl", "preflight"]).stdout
+    began = time.monotonic()
+    findings(node)
+    figure(f"all checks and a process for kubexmctl: {(time.monotonic() - began) * 1000:.0f} ms (goal 300)")
+
+
+@pytest.mark.parametrize("check", PROVOKED)
+def test_each_has_its_own_id(node, check):
+    provoke, mend = PROVOKED[check]
+    sh(node, provoke)
+    try:
+        finding = until_found(node, {check})[check]
+        assert finding["severity"] == ("warning" if check in WARNINGS else "error")
+        assert finding["found"] and finding["needed"] and finding["remedy"]
+        assert finding["remedy"] in node.run(["kubexmctl", "preflight"], check=False).stdout
+    finally:
+        sh(node, mend)
+    until_found(node, set())
+
+
+def test_pods(node):
+    pod = cri.run_pod(node, "somebodys")
+    found = until_found(node, {"pods-present"})
+    assert found["pods-present"]["found"] == "1 pods in the container runtime"
+    sh(node, f"ctr -n k8s.io tasks kill -s KILL {pod}")
+    assert findings(node).keys() == {"pods-present"}, "a pod that ended is there, too"
+    node.run(["kubexmctl", "history"])
+    remove_pod(node, pod)
+    until_found(node, set())
+
+
+def remove_pod(node: Node, pod: str) -> None:
+    for method in ("StopPodSandbox", "RemovePodSandbox"):
+        cri.ask(node, method, cri.member(1, pod.encode()))
+
+
+def test_the_version_that_is_ordered(node):
+    version = node.run(["kubelet", "--version"]).stdout.split()[-1]
+    minor = int(version.split(".")[1])
+    assert findings(node, f"--minor={minor}") == {}
+    found = findings(node, f"--minor={minor - 1}")
+    assert found.keys() == {"kubelet-version"} and version in found["kubelet-version"]["found"]
+
+
+def test_another_kubelet_at_the_same_path_is_noticed(node):
+    sh(node, "mv /usr/local/bin/kubelet /run/kubelet; printf '#!/bin/sh\\necho Kubernetes v1.2.3\\n' > /usr/local/bin/kubelet;"
+       " chmod +x /usr/local/bin/kubelet")
+    assert "v1.2.3" in findings(node, "--minor=34")["kubelet-version"]["found"]
+    sh(node, "rm /usr/local/bin/kubelet")
+    assert findings(node).keys() == {"kubelet-missing"}
+    sh(node, "mv /run/kubelet /usr/local/bin/kubelet")
+    assert findings(node) == {}
+
+
+def test_a_join_plan_is_refused_whoever_sends_it(node):
+    node.write("/run/plan.json", json.dumps(PLAN))
+    sh(node, PROVOKED["static-pods-present"][0])
+    refused = node.run(["kubexmctl", "apply", "/run/plan.json"], check=False)
+    assert refused.returncode == exit_code.REFUSED
+    assert "static-pods-present: expected an empty /etc/kubernetes/manifests" in refused.stderr
+    assert "move the files elsewhere" in refused.stderr
+    sh(node, PROVOKED["static-pods-present"][1])
+    assert node.run(["kubexmctl", "apply", "/run/plan.json"]).returncode == exit_code.DONE
+    node.run(["kubexmctl", "undo", "by-hand"])
+
+
+def test_root_can_ignore_one_check(node):
+    sh(node, PROVOKED["kubelet-drop-in"][0])
+    node.write("/etc/kubexm/executor.yaml", "preflight: {ignore: [kubelet-drop-in]}\n")
+    node.run(["systemctl", "reload", "kubexm-executor"])
+    until_found(node, set())
+    sh(node, PROVOKED["static-pods-present"][0])
+    assert findings(node).keys() == {"static-pods-present"}
+    sh(node, PROVOKED["static-pods-present"][1] + "; " + PROVOKED["kubelet-drop-in"][1])
+    node.write("/etc/kubexm/executor.yaml", "preflight: {ignore: [everything]}\n")
+    refused = node.run(["/usr/libexec/kubexm/kubexm-executor", "--check-config"], check=False)
+    assert refused.returncode != 0 and "preflight.ignore[0]: expected a check that kubexmctl preflight shows" in refused.stderr
+    node.write("/etc/kubexm/executor.yaml", "")
+    node.run(["systemctl", "reload", "kubexm-executor"])
