@@ -64,7 +64,7 @@ Result<> Engine::check_join(Journal& journal, const model::Plan& plan, const Cal
     if (!is_join(plan, caller)) return {};
     const bool is_own_node = TRY(has_node(journal));
     if (is_own_node) return {};
-    const auto found = TRY(findings(journal, needs_of(plan)));
+    const auto found = TRY(findings(journal, join_needs_of(plan)));
     return model::without_errors(found);
 }
 

@@ -192,7 +192,7 @@ std::vector<Finding> findings_of(const PreflightFacts& facts, const JoinNeeds& n
     return found;
 }
 
-JoinNeeds needs_of(const model::Plan& plan) {
+JoinNeeds join_needs_of(const model::Plan& plan) {
     JoinNeeds needs;
     for (const model::Step& step : plan.steps) {
         const auto* file = std::get_if<model::RenderedFile>(&step);

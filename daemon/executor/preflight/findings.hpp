@@ -14,6 +14,6 @@ std::vector<model::Finding> findings_of(const PreflightFacts& facts, const model
                                         bool is_own_node);
 
 /// What the documents of a join plan say. Pure.
-model::JoinNeeds needs_of(const model::Plan& plan);
+model::JoinNeeds join_needs_of(const model::Plan& plan);
 
 }  // namespace kubexm::executor

@@ -145,7 +145,7 @@ TEST(Findings, NeedsAreThoseOfThePlan) {
         {model::RenderedFile{model::KubeletConfiguration{
              .minor = 33, .cgroup_driver = CgroupDriver::cgroupfs, .fail_swap_on = false}},
          model::RenderedFile{model::KubeletService{.node_name = "n1"}}}};
-    EXPECT_EQ(needs_of(plan), (model::JoinNeeds{.node_name = "n1",
+    EXPECT_EQ(join_needs_of(plan), (model::JoinNeeds{.node_name = "n1",
                                                 .minor = 33,
                                                 .cgroup_driver = CgroupDriver::cgroupfs,
                                                 .fail_swap_on = false}));
