@@ -24,6 +24,7 @@ struct JoinedMachine {
     std::string resource_version;     // of the ByoHost, the newest with changed orders
     model::NodeJoin wanted;           // without the certificate
     std::vector<model::Pair> labels;  // that we set on the Node
+    std::string client_ca;            // the bundle for kubelet's clients: that of the first join
     bool became_ready = false;        // the Node
 
     bool operator==(const JoinedMachine&) const = default;
@@ -39,6 +40,7 @@ struct JoinedMachine {
         visit("resource_version", self.resource_version);
         visit("wanted", self.wanted);
         visit("labels", self.labels);
+        visit("client_ca", self.client_ca);
         visit("became_ready", self.became_ready);
     }
 };

@@ -61,6 +61,7 @@ Result<NodeJoin> with_settings(const AgentState& state, const model::HostRecord&
                     .server_name = if_set(settings.server_name),
                     .minor = minor,
                     .ca_digest = sha256(settings.ca),
+                    .client_ca_digest = "",
                     .client_digest = "",
                     .serving_digest = "",
                     .kubelet = settings.kubelet,

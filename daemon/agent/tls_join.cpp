@@ -137,29 +137,35 @@ Result<> TlsJoin::submit_plan(const kube::ClusterCredentials& credentials) {
         return fail(Code::unavailable, "the orders changed while the certificate was requested");
     }
     model::NodeJoin join = TRY(*std::move(wanted));
-    TRY(remember_join(join));
+    TRY(remember_join(join, credentials.ca));
     const Secret client = pair_of(credentials.certificate, credentials.key);
     const Secret serving = TRY(serving_pair(context(), request_.owner));
     join.client_digest = sha256(client.reveal());
     join.serving_digest = sha256(serving.reveal());
     join.ca_digest = sha256(credentials.ca);
+    const std::string client_ca = context().state.read().memory.joined->client_ca;
+    join.client_ca_digest = sha256(client_ca);
     std::vector<Fd> contents;
-    for (const std::string_view bytes :
-         {std::string_view(credentials.ca), client.reveal(), serving.reveal()}) {
+    std::vector<std::string> digests{join.ca_digest, join.client_digest, join.serving_digest};
+    std::vector<std::string_view> sent{credentials.ca, client.reveal(), serving.reveal()};
+    if (join.client_ca_digest != join.ca_digest) {
+        digests.push_back(join.client_ca_digest);
+        sent.emplace_back(client_ca);
+    }
+    for (const std::string_view bytes : sent) {
         Fd file = TRY(memory_file(bytes));
         contents.push_back(std::move(file));
     }
-    run_ = std::make_unique<PlanRun>(
-        context(),
-        PlanRun::Apply{plan::make_join(join, new_plan_id("join")),
-                       {join.ca_digest, join.client_digest, join.serving_digest},
-                       std::move(contents)},
-        [this](const Result<wire::PlanSummary>& end) { on_joined(end); });
+    run_ =
+        std::make_unique<PlanRun>(context(),
+                                  PlanRun::Apply{plan::make_join(join, new_plan_id("join")),
+                                                 std::move(digests), std::move(contents)},
+                                  [this](const Result<wire::PlanSummary>& end) { on_joined(end); });
     run_->start();
     return {};
 }
 
-Result<> TlsJoin::remember_join(const model::NodeJoin& wanted) {
+Result<> TlsJoin::remember_join(const model::NodeJoin& wanted, const std::string& ca) {
     return remember(context(), [&](Memory& memory) {
         JoinedMachine joined{.owner = request_.owner,
                              .at = context().state.now().time_since_epoch().count(),
@@ -171,7 +177,8 @@ Result<> TlsJoin::remember_join(const model::NodeJoin& wanted) {
                              .host_uid = request_.host.uid,
                              .resource_version = request_.host.resource_version,
                              .wanted = wanted,
-                             .labels = model::labels_for_kubelet(wanted.labels)};
+                             .labels = model::labels_for_kubelet(wanted.labels),
+                             .client_ca = ca};
         // Also in an adoption that was killed before its plan: the memory has the new owner then.
         const auto& before = memory.joined;
         const auto& observed = context().state.read().executor.observed;
@@ -180,6 +187,7 @@ Result<> TlsJoin::remember_join(const model::NodeJoin& wanted) {
         if (stays) {
             joined.version = before->version;
             joined.labels = before->labels;
+            if (!before->client_ca.empty()) joined.client_ca = before->client_ca;
             joined.became_ready = before->became_ready;
         }
         memory.joined = std::move(joined);

@@ -38,7 +38,7 @@ private:
     void get_credential(kube::ClusterCredentials bootstrap);
     void on_credential(const Result<kube::ClusterCredentials>& credentials);
     Result<> submit_plan(const kube::ClusterCredentials& credentials);
-    Result<> remember_join(const model::NodeJoin& wanted);
+    Result<> remember_join(const model::NodeJoin& wanted, const std::string& ca);
     void on_joined(const Result<wire::PlanSummary>& end);
 
     ManagementApi management_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/model/allow.hpp"
+#include "daemon/model/cluster_rule.hpp"
 #include "daemon/model/denied_sysctls.hpp"
 #include "daemon/model/preflight.hpp"
 
@@ -36,10 +37,7 @@ bool is_step_type(std::string_view text) { return is_in(model::AllowList{}.steps
 
 bool is_document_type(std::string_view text) { return is_in(model::AllowList{}.documents, text); }
 
-bool is_allowed_server(std::string_view text) {
-    const bool has_port = text.rfind(':') != std::string_view::npos && !text.ends_with(']');
-    return text == "*" || (has_port && is_endpoint(text));
-}
+bool is_allowed_server(std::string_view text) { return model::cluster_rule(text).has_value(); }
 
 bool is_check_id(std::string_view text) { return from_name<model::CheckId>(text).has_value(); }
 

@@ -32,8 +32,10 @@ inline constexpr Rule kAllowedSysctlPattern{
 inline constexpr Rule kStepType{is_step_type, "a type of steps, such as data-file"};
 inline constexpr Rule kDocumentType{is_document_type,
                                     "a type of rendered files, such as kubelet-service"};
-inline constexpr Rule kAllowedServer{is_allowed_server,
-                                     "HOST:PORT of an API server, or \"*\" for any"};
+inline constexpr Rule kAllowedServer{
+    is_allowed_server,
+    "HOST:PORT of an API server, or \"*\" for any, and the pins of its "
+    "CAs: \"HOST:PORT sha256:HEX\""};
 inline constexpr Rule kCheckId{is_check_id,
                                "a check that kubexmctl preflight shows, such as swap-on"};
 inline constexpr Rule kAllowedRegistry{is_allowed_registry,

@@ -158,6 +158,10 @@ struct ModulesFile {
 using Document = std::variant<KubeletService, KubeletConfiguration, Kubeconfig,
                               ContainerdConfiguration, ProxyDropIn, SysctlFile, ModulesFile>;
 
+// The CAs of a cluster: of its API server, and of the clients that kubelet lets in.
+inline constexpr const char* kClusterCa = "/etc/kubernetes/pki/ca.crt";
+inline constexpr const char* kClientCa = "/etc/kubernetes/pki/client-ca.crt";
+
 /// The file of a document.
 std::string path_of(const Document& document);
 

@@ -36,8 +36,9 @@ struct NodeJoin {
     std::optional<std::string> server_name;  // in its certificate, if not the host of `server`
     std::uint32_t minor = 0;                 // 34 for Kubernetes 1.34
     std::string ca_digest;
-    std::string client_digest;   // of kubelet's certificate and key at the API server, in one PEM
-    std::string serving_digest;  // of those of kubelet's own server
+    std::string client_ca_digest;  // of the CAs of kubelet's clients
+    std::string client_digest;     // of kubelet's certificate and key at the API server, in one PEM
+    std::string serving_digest;    // of those of kubelet's own server
     KubeletSettings kubelet;
     std::vector<Pair> labels;
     std::vector<Taint> taints;
@@ -51,6 +52,7 @@ struct NodeJoin {
         visit("server_name", self.server_name);
         visit("minor", self.minor);
         visit("ca_digest", self.ca_digest);
+        visit("client_ca_digest", self.client_ca_digest);
         visit("client_digest", self.client_digest);
         visit("serving_digest", self.serving_digest);
         visit("kubelet", self.kubelet);
@@ -59,7 +61,8 @@ struct NodeJoin {
     }
 };
 
-/// SHA-256 of the wanted state: all but the certificates, which are renewed on their own. Pure.
+/// SHA-256 of the wanted state: all but the certificates, which are renewed on their own, and the
+/// CAs of clients, which stay those of the first join. Pure.
 std::string wanted_of(NodeJoin join);
 
 }  // namespace kubexm::model

@@ -15,7 +15,6 @@ namespace {
 using namespace model;
 
 constexpr const char* kPki = "/var/lib/kubelet/pki";
-constexpr const char* kCa = "/etc/kubernetes/pki/ca.crt";
 constexpr std::size_t kNameDigits = 16;  // of the digest, in the name of a file
 constexpr FileAccess kOnlyRoot{.mode = Mode{0700}};
 constexpr FileAccess kForAll{.mode = Mode{0755}};
@@ -91,7 +90,8 @@ void add_pair(std::vector<Step>& steps, const char* series, const std::string& d
 }
 
 void add_credentials(std::vector<Step>& steps, const NodeJoin& join) {
-    steps.emplace_back(DataFile{kCa, DataKind::ca_bundle, join.ca_digest, {}});
+    steps.emplace_back(DataFile{kClusterCa, DataKind::ca_bundle, join.ca_digest, {}});
+    steps.emplace_back(DataFile{kClientCa, DataKind::ca_bundle, join.client_ca_digest, {}});
     add_pair(steps, "kubelet-client", join.client_digest);
     add_pair(steps, "kubelet-server", join.serving_digest);
 }

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from testbed import assignment, kubernetes, waiting
+from testbed import assignment, executor_wire, kubernetes, waiting
 from testbed.assignment import another_authority, assign, bootstrap_data, byohost, condition, is_ready, patch, withdraw
-from testbed.care import CONFIG, KUBELET_CONFIG, is_whole, kubelet
+from testbed.care import CONFIG, KUBELET_CONFIG, is_whole, kubelet, owners
+from testbed.executor import client
+from testbed.executor.client import ACCESS
+from testbed.executor.plan import step
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 UNIT = "/etc/systemd/system/kubelet.service"
-CA = "/etc/kubernetes/pki/ca.crt"
+CA, CLIENT_CA = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/client-ca.crt"
 REPAIR_SECONDS = 30  # the goal is two; the machine may be busy
 
 
@@ -76,6 +79,28 @@ def test_a_further_ca_reaches_the_node_and_kubelet_goes_on(joined):
         host.wait("the CAs of the secret", lambda wanted=wanted: host.node.read(CA).decode() == wanted)
     side.wait_for("the Node", lambda: is_ready(side, host))
     assert kubelet(host) == before and condition(side, host)["status"] == "True"
+
+
+def test_user_kubexm_can_neither_add_a_client_ca_nor_change_the_server(joined):
+    """A certificate of that CA would be root on this host: kubelet lets its bearer run commands in every pod."""
+    side, host = joined
+    before, owner = host.node.read(CLIENT_CA), owners(host).pop()
+    assert before == side.cluster.ca.read_bytes() and CLIENT_CA in host.node.read(CONFIG).decode()
+    more = before + another_authority().encode()
+
+    def tried(name: str, *steps: dict, contents=(more,)) -> str:
+        with executor_wire.connect(host.node) as wire:
+            wire.hello()
+            return client.apply(wire, client.plan(name, *steps, owner=owner), contents)
+    bundle = dict(access=ACCESS, digest=executor_wire.digest(more))
+    refused = tried("more", step("data-file", path=CLIENT_CA, kind="ca-bundle", **bundle))
+    assert "CN=another" in refused and "or signed by one that this node trusts" in refused
+    secret = bundle | {"access": ACCESS | {"mode": "0600"}}
+    assert "expected a data-file of kind ca-bundle" in tried("secret", step("secret-file", path=CLIENT_CA, handle="x", **secret))
+    kubeconfig = {"type": "kubeconfig", "user": "kubelet", "server": "https://10.99.0.99:6443"}
+    refused = tried("server", step("rendered-file", document=kubeconfig), contents=())
+    assert f"expected {side.cluster.server}, the one of the node on this host" in refused
+    assert host.node.read(CLIENT_CA) == before
 
 
 def test_taints_and_versions_that_cannot_be_changed_are_reported(joined):

@@ -1,12 +1,14 @@
 """What a client can use up: connections, space in the vault, and space in the audit."""
 
+import hashlib
 import json
+import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from testbed import executor_wire, waiting
+from testbed import assignment, executor_wire, waiting
 from testbed.executor import client
 from testbed.executor.client import ACCESS, apply, plan, reason
 from testbed.executor.plan import everything, step
@@ -104,6 +106,33 @@ def test_with_empty_lists_nothing_can_be_changed_and_all_is_given_back(host, apa
     assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "0"
 
 
+def test_root_pins_the_cas_of_a_cluster(host):
+    ours, theirs = (assignment.another_authority().encode() for _ in range(2))
+    set_lists(host, f"allow: {{clusters: ['10.99.0.2:6443 sha256:{pin(ours)}']}}\n")
+    directories = [step("directory", path=path, access={**ACCESS, "mode": "0755"})
+                   for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
+
+    def bundle(content: bytes) -> list[dict]:
+        return [*directories, step("data-file", path="/etc/kubernetes/pki/client-ca.crt", kind="ca-bundle", access=ACCESS,
+                                   digest=executor_wire.digest(content))]
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        for number, content in enumerate((theirs, ours + theirs)):
+            refused = apply(wire, plan(f"theirs-{number}", *bundle(content)), [content])
+            assert f"with pin sha256:{pin(theirs)}: expected one that is pinned in allow.clusters" in refused
+        assert "expected a certificate" in apply(wire, plan("none", *bundle(b"garbage")), [b"garbage"])
+        assert apply(wire, plan("ours", *bundle(ours)), [ours]) == ""
+        assert host.read("/etc/kubernetes/pki/client-ca.crt") == ours
+        assert client.undo(wire, "back") == ""
+
+
+def pin(certificate: bytes) -> str:
+    """As kubeadm prints it."""
+    key = subprocess.run(["openssl", "x509", "-noout", "-pubkey"], input=certificate, check=True, capture_output=True).stdout
+    der = subprocess.run(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key, check=True, capture_output=True).stdout
+    return hashlib.sha256(der).hexdigest()
+
+
 def test_root_names_the_clusters_that_a_host_may_join(host):
     set_lists(host, "allow: {clusters: [10.99.0.2:6443]}\n")
     steps = [step("rendered-file", document={"type": "kubeconfig", "user": "kubelet", "server": f"https://{server}"})
@@ -112,6 +141,6 @@ def test_root_names_the_clusters_that_a_host_may_join(host):
         wire.hello()
         assert apply(wire, plan("ours", step("directory", path="/etc/kubernetes", access={**ACCESS, "mode": "0755"}),
                                 steps[0])) == ""
-        assert "10.99.0.3:6443 is not in allow.clusters" in apply(wire, plan("theirs", steps[1]))
+        assert "https://10.99.0.3:6443 is not in allow.clusters" in apply(wire, plan("theirs", steps[1]))
         assert b"10.99.0.2:6443" in host.read("/etc/kubernetes/kubelet.conf")
         assert client.undo(wire, "back") == ""

@@ -154,6 +154,7 @@ Result<> Engine::acceptable(const model::Plan& plan, std::span<const Content> co
         if (good) good = may_retry(records.journal, plan, caller);
         if (good) good = records.journal.is_new(plan.id);
         if (good) good = check_contents(plan, contents);
+        if (good) good = check_authorities(records, plan, contents, caller);
         if (good) good = check_join(records.journal, plan, caller);
         if (!good) return refuse(caller, good.error());
         return {};

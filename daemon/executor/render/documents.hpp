@@ -21,7 +21,6 @@ Result<std::string> content_of(const model::ModulesFile& file);
 inline constexpr std::string_view kNotice = "Written by kubexm; manual changes are overwritten.";
 
 // kubexmd renews certificates in place.
-inline constexpr const char* kClusterCa = "/etc/kubernetes/pki/ca.crt";
 inline constexpr const char* kServingPair = "/var/lib/kubelet/pki/kubelet-server-current.pem";
 
 }  // namespace kubexm::executor

@@ -30,7 +30,7 @@ void emit_cluster(YAML::Emitter& out, const model::Kubeconfig& kubeconfig) {
     out << "clusters" << YAML::BeginSeq << YAML::BeginMap;
     out << "name" << kCluster;
     out << "cluster" << YAML::BeginMap;
-    out << "certificate-authority" << kClusterCa;
+    out << "certificate-authority" << model::kClusterCa;
     out << "server" << YAML::DoubleQuoted << kubeconfig.server;
     if (kubeconfig.server_name) {
         out << "tls-server-name" << YAML::DoubleQuoted << *kubeconfig.server_name;

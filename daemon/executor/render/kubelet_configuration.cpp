@@ -45,7 +45,7 @@ void emit_authentication(YAML::Emitter& out) {
     out << "authentication" << YAML::BeginMap;
     out << "anonymous" << YAML::BeginMap << "enabled" << false << YAML::EndMap;
     out << "webhook" << YAML::BeginMap << "enabled" << true << YAML::EndMap;
-    out << "x509" << YAML::BeginMap << "clientCAFile" << kClusterCa << YAML::EndMap;
+    out << "x509" << YAML::BeginMap << "clientCAFile" << model::kClientCa << YAML::EndMap;
     out << YAML::EndMap;
     out << "authorization" << YAML::BeginMap << "mode" << "Webhook" << YAML::EndMap;
 }

@@ -8,6 +8,7 @@
 #include "daemon/base/scan.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
+#include "daemon/model/cluster_rule.hpp"
 #include "daemon/model/denied_sysctls.hpp"
 
 namespace kubexm::executor {
@@ -30,14 +31,6 @@ Result<> listed_or_any(const std::vector<std::string>& list, const std::string& 
                        std::string_view key) {
     if (std::ranges::find(list, "*") != list.end()) return {};
     return listed(list, name, key);
-}
-
-/// "HOST:PORT" of "https://HOST[:PORT]".
-std::string endpoint_of(const std::string& server) {
-    constexpr std::string_view kScheme = "https://";
-    std::string endpoint = server.substr(std::min(server.size(), kScheme.size()));
-    const bool has_port = endpoint.rfind(':') != std::string::npos && !endpoint.ends_with(']');
-    return has_port ? endpoint : endpoint + ":443";
 }
 
 /// As containerd reads it: a first component without dot, colon or "localhost" is no host.
@@ -88,7 +81,9 @@ Result<> document_permitted(const model::AllowList& allow, const model::Document
     const std::string type(std::visit([](const auto& each) { return each.kType; }, document));
     TRY(listed(allow.documents, type, "documents"));
     if (const auto* kubeconfig = std::get_if<model::Kubeconfig>(&document)) {
-        return listed_or_any(allow.clusters, endpoint_of(kubeconfig->server), "clusters");
+        if (model::rule_for(allow.clusters, kubeconfig->server)) return {};
+        return fail(Code::denied,
+                    fmt::format("{} is not in allow.clusters", printable(kubeconfig->server)));
     }
     if (const auto* containerd = std::get_if<model::ContainerdConfiguration>(&document)) {
         return listed_or_any(allow.registries, registry_of(containerd->sandbox_image),

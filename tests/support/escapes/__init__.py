@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from testbed import executor_wire
+from testbed import assignment, executor_wire
 from testbed.executor.client import ACCESS, apply, plan
 from testbed.executor.plan import step
 
 DROP = "/var/lib/kubexm/drop"  # the attacker's own directory, which root allowed for most steps
 OWNER = "machine-escapes"
-CA = b"-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
+CA = assignment.another_authority().encode()
 
 CONFIGURATION = f"""
 allow:
@@ -40,6 +40,12 @@ class Escape:
 
 def data(path: str, **changes) -> dict:
     return step("data-file", path=path, kind="ca-bundle", digest=executor_wire.digest(CA), access=ACCESS | changes)
+
+
+def secret(path: str) -> dict:
+    file = data(path, mode="0600")
+    del file["with"]["kind"]
+    return {"type": "secret-file", "with": file["with"] | {"handle": "escape"}}
 
 
 def of_plan(kind: str, name: str, because: str, *steps: dict) -> Escape:

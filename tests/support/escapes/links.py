@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from escapes import DROP, data, of_plan
+from escapes import DROP, data, of_plan, secret
 from testbed.executor.client import ACCESS
 from testbed.executor.plan import step
 
@@ -28,15 +28,9 @@ ln /etc/shadow {DROP}/hard
 _link = partial(of_plan, "link")
 
 
-def _secret(path: str) -> dict:
-    file = data(path, mode="0600")
-    del file["with"]["kind"]
-    return {"type": "secret-file", "with": file["with"] | {"handle": "escape"}}
-
-
 ALL = [
     _link("data-file", FOLLOWED, data(f"{DROP}/out/kubexm-escape")),
-    _link("secret-file", FOLLOWED, _secret(f"{DROP}/out/kubexm-escape")),
+    _link("secret-file", FOLLOWED, secret(f"{DROP}/out/kubexm-escape")),
     _link("directory", FOLLOWED, step("directory", path=f"{DROP}/out/kubexm-escape", access=ACCESS | {"mode": "0755"})),
     _link("link", FOLLOWED, step("symlink", path=f"{DROP}/out/kubexm-escape", target="passwd")),
     _link("absent-path", FOLLOWED, step("absent-path", path=f"{DROP}/out/hostname")),

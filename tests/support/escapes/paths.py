@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from escapes import CA, DROP, data, of_plan
+from escapes import CA, DROP, data, of_plan, secret
 from testbed import executor_wire
 from testbed.executor.client import ACCESS
 from testbed.executor.plan import step
@@ -58,6 +58,11 @@ ALL = [
     _path("directory-for-all", FOR_ROOT, step("directory", path="/etc/kubernetes", access=ACCESS | {"mode": "1777"})),
     _path("mount-at-boot", NOT_BELOW, _block("/etc/fstab", f"{DROP}/image /usr/local/bin ext4 loop 0 0")),
     _path("crontab", NOT_BELOW, _block("/etc/crontab", "* * * * * root id")),
+    _path("client-ca-as-a-secret", "expected a data-file of kind ca-bundle", secret("/etc/kubernetes/pki/client-ca.crt")),
+    _path("client-ca-as-a-link", "expected a data-file of kind ca-bundle",
+          step("symlink", path="/etc/kubernetes/pki/client-ca.crt", target="other.crt")),
+    _path("directory-of-cas-as-a-link", "expected a data-file of kind ca-bundle",
+          step("symlink", path="/etc/kubernetes/pki", target="/etc/kubernetes/pki/other")),
     _path("component-not-listed", "is not in allow.components", _component("bash")),
     _path("component-not-trusted", "trusted digests", _component()),
     _path("component-version-outside", "version: expected", _component(version="../../etc")),

@@ -39,6 +39,8 @@ def plan(cluster: Cluster, node: Node, pair: bytes, identity: str = "join-1") ->
         *(step("sysctl", key=key, value=value) for key, value in SYSCTLS.items()),
         step("data-file", path="/etc/kubernetes/pki/ca.crt", kind="ca-bundle", access=access("0644"),
              digest=digest(cluster.ca.read_bytes())),
+        step("data-file", path="/etc/kubernetes/pki/client-ca.crt", kind="ca-bundle", access=access("0644"),
+             digest=digest(cluster.ca.read_bytes())),
         step("secret-file", path=PAIR, handle="kubelet-client", access=access("0600"), digest=digest(pair)),
         step("symlink", path=CURRENT, target=PAIR.rsplit("/", 1)[1]),
         *(step("rendered-file", document=document) for document in _documents(cluster, node)),

@@ -18,6 +18,7 @@ model::NodeJoin example() {
             .server = "https://10.0.0.1:6443",
             .minor = 34,
             .ca_digest = std::string(64, 'a'),
+            .client_ca_digest = std::string(64, 'a'),
             .client_digest = std::string(64, 'b'),
             .serving_digest = std::string(64, 'd'),
             .kubelet = {.cluster_dns = {"10.96.0.10"}},

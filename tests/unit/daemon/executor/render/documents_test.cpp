@@ -105,7 +105,7 @@ TEST(KubeletConfiguration, DisablesAnonymousAccessAndRotation) {
     EXPECT_FALSE(file["authentication"]["anonymous"]["enabled"].as<bool>());
     EXPECT_EQ(file["authorization"]["mode"].as<std::string>(), "Webhook");
     EXPECT_EQ(file["authentication"]["x509"]["clientCAFile"].as<std::string>(),
-              "/etc/kubernetes/pki/ca.crt");
+              "/etc/kubernetes/pki/client-ca.crt");
     EXPECT_FALSE(file["rotateCertificates"].as<bool>());
     EXPECT_FALSE(file["serverTLSBootstrap"].as<bool>());
     EXPECT_FALSE(file["tlsCertFile"]);

@@ -1,0 +1,73 @@
+#include "daemon/executor/engine/authorities.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "daemon/base/text.hpp"
+#include "daemon/base/try.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+using pki::Authority;
+
+bool is_among(const std::vector<Authority>& list, const Authority& one) {
+    return std::ranges::any_of(list, [&](const Authority& each) {
+        return each.pin == one.pin || pki::has_signed(each, one);
+    });
+}
+
+Result<> may_use_authority(const Authority& one, CaUse use, const std::vector<std::string>& pins,
+                           const std::optional<PresentCluster>& present) {
+    if (std::ranges::find(pins, one.pin) != pins.end()) return {};
+    if (present) {
+        const bool is_client = use == CaUse::client;
+        const auto& there = is_client ? present->client_cas : present->server_cas;
+        if (is_among(there, one) || (pins.empty() && !is_client)) return {};
+    } else if (pins.empty()) {
+        return {};
+    }
+    return fail(
+        Code::denied,
+        fmt::format("CA {:.512} with pin sha256:{}: expected one that is pinned in "
+                    "allow.clusters{}; to permit it, add the pin to the API server's entry "
+                    "in executor.yaml, then: systemctl reload kubexm-executor",
+                    one.name, one.pin, present ? ", or signed by one that this node trusts" : ""));
+}
+
+}  // namespace
+
+Result<> may_use_server(const std::string& server, const std::optional<PresentCluster>& present) {
+    if (!present || present->server == server) return {};
+    return fail(Code::denied,
+                fmt::format("API server {}: expected {}, the one of the node on this host; release "
+                            "the host first",
+                            printable(server), present->server));
+}
+
+Result<> may_touch_authorities(const model::Step& step) {
+    constexpr std::array kPaths{"/etc/kubernetes", "/etc/kubernetes/pki", model::kClusterCa,
+                                model::kClientCa};
+    const std::string path = model::path_of(step);
+    if (std::ranges::find(kPaths, path) == kPaths.end()) return {};
+    const auto* file = std::get_if<model::DataFile>(&step);
+    const bool is_bundle = file != nullptr && file->kind == model::DataKind::ca_bundle;
+    const bool brings_content = file != nullptr ||
+                                std::holds_alternative<model::SecretFile>(step) ||
+                                std::holds_alternative<model::ManagedBlock>(step) ||
+                                std::holds_alternative<model::Symlink>(step);
+    if (is_bundle || !brings_content) return {};
+    return fail(Code::denied, path + ": expected a data-file of kind ca-bundle");
+}
+
+Result<> may_use_authorities(const std::vector<Authority>& wanted, CaUse use,
+                             const std::vector<std::string>& pins,
+                             const std::optional<PresentCluster>& present) {
+    for (const Authority& one : wanted) TRY(may_use_authority(one, use, pins, present));
+    return {};
+}
+
+}  // namespace kubexm::executor

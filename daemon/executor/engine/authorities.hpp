@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/base/error.hpp"
+#include "daemon/model/cluster_rule.hpp"
+#include "daemon/model/step.hpp"
+#include "daemon/pki/authority.hpp"
+
+// Which API server and which CAs a node may trust. kubelet lets everybody in who has a certificate
+// of its client CA: a CA of an attacker there is root on this host, and nothing else shows it.
+
+namespace kubexm::executor {
+
+/// The cluster of the node on this host, as the ledger has it.
+struct PresentCluster {
+    std::string server;
+    std::vector<pki::Authority> server_cas;
+    std::vector<pki::Authority> client_cas;  // of kubelet's clients
+};
+
+/// Whether a plan may name an API server. Pure. denied: the node on this host has another.
+Result<> may_use_server(const std::string& server, const std::optional<PresentCluster>& present);
+
+/// Whether a step may change the files with CAs, or a directory above them: only as a CA bundle, or
+/// by removing them. Pure. denied: says how.
+Result<> may_touch_authorities(const model::Step& step);
+
+enum class CaUse { server, client };
+
+/// Whether a plan may write these CAs. A new one must be pinned by root, or signed by one that is
+/// there; without pins any is good for a new node, and for the server of a node. Pure. denied:
+/// names the CA and its pin.
+Result<> may_use_authorities(const std::vector<pki::Authority>& wanted, CaUse use,
+                             const std::vector<std::string>& pins,
+                             const std::optional<PresentCluster>& present);
+
+}  // namespace kubexm::executor

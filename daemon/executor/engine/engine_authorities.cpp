@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <chrono>
+
+#include "daemon/base/digest.hpp"
+#include "daemon/base/io.hpp"
+#include "daemon/base/try.hpp"
+#include "daemon/executor/engine/authorities.hpp"
+#include "daemon/executor/engine/engine.hpp"
+#include "daemon/executor/engine/ledger_steps.hpp"
+#include "daemon/model/owner.hpp"
+
+// The API server and the CAs that a plan of kubexmd brings.
+
+namespace kubexm::executor {
+
+namespace {
+
+using model::DataFile;
+using pki::Authority;
+
+constexpr std::size_t kMaxBundle = std::size_t{256} * 1024;
+
+std::chrono::sys_seconds now() {
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+bool is_of_machine(const LedgerEntry& entry) {
+    return std::ranges::any_of(entry.owners, [](const LedgerOwner& owner) {
+        return model::is_machine_owner(owner.owner);
+    });
+}
+
+/// Of a file that a plan has written; CAs that have expired since do not count.
+std::vector<Authority> stored_authorities(const Vault& vault, const std::string& digest) {
+    const auto blob = vault.open_blob(digest);
+    if (!blob) return {};
+    const auto text = read_whole(blob->get(), "CA bundle", kMaxBundle);
+    if (!text) return {};
+    return pki::read_authorities(*text, now()).value_or(std::vector<Authority>());
+}
+
+/// Nothing: no node of ours is on this host.
+Result<std::optional<PresentCluster>> present_cluster(Records& records) {
+    PresentCluster present;
+    const auto entries = TRY(records.journal.ledger(""));
+    for (const LedgerEntry& entry : entries) {
+        if (!is_of_machine(entry)) continue;
+        const auto step = TRY(applied_step(entry));
+        if (!step) continue;
+        if (const auto* file = std::get_if<DataFile>(&*step)) {
+            const bool is_client = file->path == model::kClientCa;
+            if (!is_client && file->path != model::kClusterCa) continue;
+            auto& list = is_client ? present.client_cas : present.server_cas;
+            list = stored_authorities(records.vault, file->digest);
+        }
+        const auto* file = std::get_if<model::RenderedFile>(&*step);
+        const auto* kubeconfig =
+            file == nullptr ? nullptr : std::get_if<model::Kubeconfig>(&file->document);
+        if (kubeconfig != nullptr) present.server = kubeconfig->server;
+    }
+    if (present.server.empty()) return std::nullopt;
+    return present;
+}
+
+std::string server_in(const model::Plan& plan) {
+    for (const model::Step& step : plan.steps) {
+        const auto* file = std::get_if<model::RenderedFile>(&step);
+        if (file == nullptr) continue;
+        if (const auto* config = std::get_if<model::Kubeconfig>(&file->document)) {
+            return config->server;
+        }
+    }
+    return "";
+}
+
+std::vector<DataFile> bundles_in(const model::Plan& plan) {
+    std::vector<DataFile> bundles;
+    for (const model::Step& step : plan.steps) {
+        const auto* file = std::get_if<DataFile>(&step);
+        if (file != nullptr && file->kind == model::DataKind::ca_bundle) bundles.push_back(*file);
+    }
+    return bundles;
+}
+
+Result<std::vector<Authority>> sent_authorities(const DataFile& file,
+                                                std::span<const Content> contents) {
+    const auto content = std::ranges::find(contents, file.digest, &Content::digest);
+    if (content == contents.end()) return fail(Code::invalid, "content is missing");
+    const std::string text = TRY(read_whole(content->bytes.get(), file.path, kMaxBundle));
+    // The vault compares, too: what is judged here is what is written.
+    if (sha256(text) != file.digest) {
+        return fail(Code::invalid, file.path + ": the content has another digest");
+    }
+    auto authorities = pki::read_authorities(text, now());
+    if (!authorities) return during(file.path, authorities.error());
+    return authorities;
+}
+
+}  // namespace
+
+Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
+                                   std::span<const Content> contents, const Caller& caller) {
+    if (caller.uid == 0) return {};  // root decides whom this host trusts
+    for (const model::Step& step : plan.steps) TRY(may_touch_authorities(step));
+    const std::string server = server_in(plan);
+    const std::vector<DataFile> bundles = bundles_in(plan);
+    if (server.empty() && bundles.empty()) return {};
+    const auto present = TRY(present_cluster(records));
+    if (!server.empty()) TRY(may_use_server(server, present));
+    const std::string known = server.empty() && present ? present->server : server;
+    const std::vector<std::string> pins = model::pins_for(allow_.clusters, known);
+    for (const DataFile& file : bundles) {
+        const auto wanted = TRY(sent_authorities(file, contents));
+        const CaUse use = file.path == model::kClientCa ? CaUse::client : CaUse::server;
+        TRY(may_use_authorities(wanted, use, pins, present));
+    }
+    return {};
+}
+
+}  // namespace kubexm::executor

@@ -1,0 +1,70 @@
+#include "daemon/pki/authority.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include "daemon/base/digest.hpp"
+#include "daemon/base/try.hpp"
+#include "daemon/pki/certificate.hpp"
+#include "daemon/pki/pem_blocks.hpp"
+
+namespace kubexm::pki {
+
+namespace {
+
+Result<std::string> pem_of(X509* certificate) {
+    const Bio bio(::BIO_new(::BIO_s_mem()));
+    if (!bio || ::PEM_write_bio_X509(bio.get(), certificate) != 1) {
+        return openssl_failed("writing a certificate");
+    }
+    return written(bio.get());
+}
+
+Result<Authority> read_authority(X509* from, std::chrono::sys_seconds now) {
+    auto pem = TRY(pem_of(from));
+    const Certificate certificate = TRY(read_certificate(pem));
+    if (!certificate.is_authority) {
+        return fail(Code::invalid, fmt::format("{:.512}: expected a CA, found a leaf certificate",
+                                               certificate.text));
+    }
+    if (now < certificate.not_before || now >= certificate.not_after) {
+        return fail(Code::invalid,
+                    fmt::format("{:.512}: expected a CA that is valid now, found notBefore "
+                                "{:%FT%TZ}, notAfter {:%FT%TZ}",
+                                certificate.text, certificate.not_before, certificate.not_after));
+    }
+    return Authority{certificate.text, sha256(certificate.public_key), std::move(pem)};
+}
+
+}  // namespace
+
+Result<std::vector<Authority>> read_authorities(std::string_view pem,
+                                                std::chrono::sys_seconds now) {
+    const auto certificates = TRY(read_certificates(pem));
+    if (certificates.size() > kMostAuthorities) {
+        return fail(Code::invalid,
+                    fmt::format("CA bundle: expected at most {} certificates", kMostAuthorities));
+    }
+    std::vector<Authority> authorities;
+    for (const X509Certificate& certificate : certificates) {
+        authorities.push_back(TRY(read_authority(certificate.get(), now)));
+    }
+    return authorities;
+}
+
+bool has_signed(const Authority& issuer, const Authority& subject) {
+    const auto from = read_certificates(issuer.pem);
+    const auto to = read_certificates(subject.pem);
+    if (!from || !to) return false;
+    X509* above = from->front().get();
+    X509* below = to->front().get();
+    const bool is_signed = ::X509_check_issued(above, below) == X509_V_OK &&
+                           ::X509_verify(below, ::X509_get0_pubkey(above)) == 1;
+    ::ERR_clear_error();
+    return is_signed;
+}
+
+}  // namespace kubexm::pki
