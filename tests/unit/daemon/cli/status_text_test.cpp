@@ -21,6 +21,7 @@ TEST(StatusText, ShowsEverythingAboutAHost) {
               "assignment   blue v1.34.1 as default/blue-workers-x7k2p\n"
               "plan         p-1 running, 1 of 3 steps done\n"
               "stays        file /etc/x: somebody changed it: compare it\n"
+              "preflight    warning  network-tools: missing: nft: install them\n"
               "condition    True     Connected\n"
               "condition    False    Joined: StepFailed: <script>\\x1b[31m\xef\xbf\xbd\\xc2\\x85"
               "\xe9\x9b\xaa\n"
