@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 
@@ -19,12 +20,18 @@ void show(const Finding& finding) {
                finding.remedy);
 }
 
+/// The executor does not see it change: it has a copy of its own (ProtectHostname=).
+std::string host_name() {
+    utsname system{};
+    return ::uname(&system) == 0 ? system.nodename : "";
+}
+
 }  // namespace
 
 Result<int> preflight(const std::string& socket, std::uint32_t minor, bool as_json) {
     Client client = TRY(Client::connect(socket));
     wire::PreflightResult result;
-    TRY(client.ask(wire::Preflight{{.node_name = "", .minor = minor}}, {},
+    TRY(client.ask(wire::Preflight{{.node_name = host_name(), .minor = minor}}, {},
                    [&](const wire::Reply& reply) {
                        if (const auto* found = std::get_if<wire::PreflightResult>(&reply))
                            result = *found;

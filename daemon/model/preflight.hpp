@@ -59,7 +59,7 @@ Result<> without_errors(const std::vector<Finding>& findings);
 
 /// What a join needs of its host, as far as orders decide it.
 struct JoinNeeds {
-    std::string node_name;    // empty: the host's name
+    std::string node_name;    // empty: not known
     std::uint32_t minor = 0;  // 34 for Kubernetes 1.34; 0: any
     CgroupDriver cgroup_driver = CgroupDriver::systemd;
     bool fail_swap_on = true;

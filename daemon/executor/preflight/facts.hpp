@@ -30,7 +30,6 @@ struct PreflightFacts {
     // The system
     std::vector<std::string> swaps;
     std::string kernel;  // "6.1.0-25-amd64"
-    std::string host_name;
     bool port_taken = false;
     std::vector<std::string> missing_tools;
 };

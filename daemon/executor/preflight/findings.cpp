@@ -149,12 +149,12 @@ Found kernel_version(const Subject& of) {
                    "upgrade the kernel"};
 }
 
-/// A label of DNS, as kubelet and certificates need it.
+/// kubelet and certificates need a name of at most 63 characters.
 Found host_name(const Subject& of) {
-    const std::string& name = of.needs.node_name.empty() ? of.facts.host_name : of.needs.node_name;
+    const std::string& name = of.needs.node_name;
     const bool is_local = name == "localhost" || name.starts_with("localhost.");
     constexpr std::size_t kLongest = 63;
-    if (!is_local && !name.empty() && name.size() <= kLongest) return {};
+    if (!is_local && name.size() <= kLongest) return {};
     return Finding{CheckId::host_name, Severity::error,
                    fmt::format("host name \"{}\"", printable(name)),
                    "a name of its own with at most 63 characters",

@@ -95,10 +95,7 @@ void read_runtime(PreflightFacts& facts, Systemd::Deadline deadline) {
 void read_system(PreflightFacts& facts) {
     facts.swaps = swaps_in(text_of("/proc/swaps"));
     utsname system{};
-    if (::uname(&system) == 0) {
-        facts.kernel = system.release;
-        facts.host_name = system.nodename;
-    }
+    if (::uname(&system) == 0) facts.kernel = system.release;
     facts.port_taken = has_listener(text_of("/proc/self/net/tcp"), kKubeletPort) ||
                        has_listener(text_of("/proc/self/net/tcp6"), kKubeletPort);
     facts.missing_tools = missing_tools();
