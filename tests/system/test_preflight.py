@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from testbed import cri, exit_code, waiting
+from testbed.executor.plan import step
 from testbed.host import Host
 from testbed.node import Node
 
@@ -41,7 +42,7 @@ PROVOKED = {
 }
 WARNINGS = {"network-tools"}
 PLAN = {"id": "by-hand", "owner": "by-hand", "purpose": "join",
-        "steps": [{"type": "sysctl", "key": "net.ipv4.ip_forward", "value": "1"}]}
+        "steps": [step("sysctl", key="net.ipv4.ip_forward", value="1")]}
 
 
 @pytest.fixture(scope="module")
@@ -97,16 +98,10 @@ def test_pods(node):
     pod = cri.run_pod(node, "somebodys")
     found = until_found(node, {"pods-present"})
     assert found["pods-present"]["found"] == "1 pods in the container runtime"
-    sh(node, f"ctr -n k8s.io tasks kill -s KILL {pod}")
-    assert findings(node).keys() == {"pods-present"}, "a pod that ended is there, too"
-    node.run(["kubexmctl", "history"])
-    remove_pod(node, pod)
+    cri.ask(node, "StopPodSandbox", cri.member(1, pod.encode()))
+    assert findings(node).keys() == {"pods-present"}, "one that was stopped is there, too"
+    cri.ask(node, "RemovePodSandbox", cri.member(1, pod.encode()))
     until_found(node, set())
-
-
-def remove_pod(node: Node, pod: str) -> None:
-    for method in ("StopPodSandbox", "RemovePodSandbox"):
-        cri.ask(node, method, cri.member(1, pod.encode()))
 
 
 def test_the_version_that_is_ordered(node):

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -112,9 +111,6 @@ private:
     model::AllowList allow_;
     Refusals refusals_;
     PreflightProbe probe_;
-    /// Of the last preflight: a plan that follows it at once needs no second look.
-    std::optional<PreflightFacts> facts_;
-    std::chrono::steady_clock::time_point facts_at_;
 };
 
 }  // namespace kubexm::executor

@@ -14,7 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kProbeDeadline = 10s;
-constexpr auto kFactsLast = 10s;
 
 /// Also one whose join or release is not finished.
 Result<bool> has_node(Journal& journal) {
@@ -39,19 +38,15 @@ bool is_join(const model::Plan& plan, const Caller& caller) {
 }  // namespace
 
 Result<std::vector<model::Finding>> Engine::preflight(const model::JoinNeeds& needs) {
-    facts_.reset();
     return store_.use([&](Records& records) { return findings(records.journal, needs); });
 }
 
 Result<std::vector<model::Finding>> Engine::findings(Journal& journal,
                                                      const model::JoinNeeds& needs) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!facts_ || now - facts_at_ > kFactsLast) {
-        facts_ = TRY(probe_.read(systemd_, now + kProbeDeadline));
-        facts_at_ = now;
-    }
+    const auto facts =
+        TRY(probe_.read(systemd_, std::chrono::steady_clock::now() + kProbeDeadline));
     const bool is_own_node = TRY(has_node(journal));
-    auto found = findings_of(*facts_, needs, is_own_node);
+    auto found = findings_of(facts, needs, is_own_node);
     std::erase_if(found, [&](const model::Finding& each) {
         return std::ranges::find(allow_.ignored_checks, name_of(each.id)) !=
                allow_.ignored_checks.end();
