@@ -154,7 +154,6 @@ Result<> Engine::acceptable(const model::Plan& plan, std::span<const Content> co
         if (good) good = may_retry(records.journal, plan, caller);
         if (good) good = records.journal.is_new(plan.id);
         if (good) good = check_contents(plan, contents);
-        if (good) good = check_authorities(records, plan, contents, caller);
         if (good) good = check_join(records.journal, plan, caller);
         if (!good) return refuse(caller, good.error());
         return {};
@@ -166,6 +165,7 @@ Result<PlanRecord> Engine::accept(const model::Plan& plan, std::span<Content> co
     TRY(acceptable(plan, contents, caller));
     return store_.use([&](Records& records) -> Result<PlanRecord> {
         auto stored = store_contents(records.vault, plan, contents);
+        if (stored) stored = check_authorities(records, plan, caller);
         auto begun = stored ? begin(records.journal, record_of(plan, caller),
                                     static_cast<std::uint32_t>(plan.steps.size()), caller)
                             : refuse(caller, stored.error());

@@ -98,8 +98,8 @@ private:
     Result<std::string> difference_of(Records& records, const LedgerEntry& entry,
                                       const model::Step& applied);
     Result<bool> is_settled();
-    Result<> check_authorities(Records& records, const model::Plan& plan,
-                               std::span<const Content> contents, const Caller& caller);
+    /// After its contents are in the vault: the sender could change them before.
+    Result<> check_authorities(Records& records, const model::Plan& plan, const Caller& caller);
     Result<> check_join(Journal& journal, const model::Plan& plan, const Caller& caller);
     Result<std::vector<model::Finding>> findings(Journal& journal, const model::JoinNeeds& needs);
     Result<model::Plan> repair_plan(Records& records, const std::string& id,

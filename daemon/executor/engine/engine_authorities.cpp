@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "daemon/base/digest.hpp"
 #include "daemon/base/io.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/engine/authorities.hpp"
@@ -30,13 +29,12 @@ bool is_of_machine(const LedgerEntry& entry) {
     });
 }
 
-/// Of a file that a plan has written; CAs that have expired since do not count.
-std::vector<Authority> stored_authorities(const Vault& vault, const std::string& digest) {
-    const auto blob = vault.open_blob(digest);
-    if (!blob) return {};
-    const auto text = read_whole(blob->get(), "CA bundle", kMaxBundle);
-    if (!text) return {};
-    return pki::read_authorities(*text, now()).value_or(std::vector<Authority>());
+Result<std::vector<Authority>> read_bundle(const Vault& vault, const DataFile& file) {
+    const Fd blob = TRY(vault.open_blob(file.digest));
+    const std::string text = TRY(read_whole(blob.get(), file.path, kMaxBundle));
+    auto authorities = pki::read_authorities(text, now());
+    if (!authorities) return during(file.path, authorities.error());
+    return authorities;
 }
 
 /// Nothing: no node of ours is on this host.
@@ -51,7 +49,8 @@ Result<std::optional<PresentCluster>> present_cluster(Records& records) {
             const bool is_client = file->path == model::kClientCa;
             if (!is_client && file->path != model::kClusterCa) continue;
             auto& list = is_client ? present.client_cas : present.server_cas;
-            list = stored_authorities(records.vault, file->digest);
+            // CAs that have expired since do not count.
+            list = read_bundle(records.vault, *file).value_or(std::vector<Authority>());
         }
         const auto* file = std::get_if<model::RenderedFile>(&*step);
         const auto* kubeconfig =
@@ -82,24 +81,10 @@ std::vector<DataFile> bundles_in(const model::Plan& plan) {
     return bundles;
 }
 
-Result<std::vector<Authority>> sent_authorities(const DataFile& file,
-                                                std::span<const Content> contents) {
-    const auto content = std::ranges::find(contents, file.digest, &Content::digest);
-    if (content == contents.end()) return fail(Code::invalid, "content is missing");
-    const std::string text = TRY(read_whole(content->bytes.get(), file.path, kMaxBundle));
-    // The vault compares, too: what is judged here is what is written.
-    if (sha256(text) != file.digest) {
-        return fail(Code::invalid, file.path + ": the content has another digest");
-    }
-    auto authorities = pki::read_authorities(text, now());
-    if (!authorities) return during(file.path, authorities.error());
-    return authorities;
-}
-
 }  // namespace
 
 Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
-                                   std::span<const Content> contents, const Caller& caller) {
+                                   const Caller& caller) {
     if (caller.uid == 0) return {};  // root decides whom this host trusts
     for (const model::Step& step : plan.steps) TRY(may_touch_authorities(step));
     const std::string server = server_in(plan);
@@ -110,7 +95,7 @@ Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
     const std::string known = server.empty() && present ? present->server : server;
     const std::vector<std::string> pins = model::pins_for(allow_.clusters, known);
     for (const DataFile& file : bundles) {
-        const auto wanted = TRY(sent_authorities(file, contents));
+        const auto wanted = TRY(read_bundle(records.vault, file));
         const CaUse use = file.path == model::kClientCa ? CaUse::client : CaUse::server;
         TRY(may_use_authorities(wanted, use, pins, present));
     }
