@@ -103,6 +103,11 @@ def test_user_kubexm_can_neither_add_a_client_ca_nor_change_the_server(joined):
     assert host.node.read(CLIENT_CA) == before
 
 
+def test_a_node_of_ours_is_no_finding(joined):
+    _, host = joined
+    assert "is ready for a join" in host.node.run(["kubexmctl", "preflight"]).stdout
+
+
 def test_taints_and_versions_that_cannot_be_changed_are_reported(joined):
     side, host = joined
     patch(side, host, {"spec": {"taints": [{"key": "gpu", "value": "a", "effect": "NoSchedule"}]}})
