@@ -49,6 +49,7 @@ Result<std::vector<Authority>> read_authorities(std::string_view pem,
                     fmt::format("CA bundle: expected at most {} certificates", kMostAuthorities));
     }
     std::vector<Authority> authorities;
+    authorities.reserve(certificates.size());
     for (const X509Certificate& certificate : certificates) {
         authorities.push_back(TRY(read_authority(certificate.get(), now)));
     }

@@ -47,6 +47,7 @@ Result<pid_t> spawn(const std::vector<std::string>& argv, int output) {
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     std::vector<char*> words;
+    words.reserve(argv.size() + 1);
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): posix_spawn does not change them
     for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);

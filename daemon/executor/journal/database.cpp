@@ -124,8 +124,9 @@ Result<sqlite::Database> open_database(const StateDirectory& directory) {
     return database;
 }
 
-Result<> commit(const sqlite::Database& database, const Change& change) {
+Result<> commit(const sqlite::Database& database, const Change& change, Merge merge) {
     TRY(transact(database, change));
+    if (merge == Merge::later) return {};
     // The change is durable already; the next commit repeats a checkpoint that failed.
     std::ignore = database.checkpoint();
     return {};

@@ -30,7 +30,7 @@ struct Subject {
 using Found = std::optional<Finding>;
 
 /// The two numbers in "6.1.0-25-amd64" or "1.34.1".
-std::pair<std::uint32_t, std::uint32_t> numbers_in(std::string_view text) {
+std::pair<std::uint32_t, std::uint32_t> numbers_in(const std::string& text) {
     std::pair<std::uint32_t, std::uint32_t> found;
     const char* const end = text.data() + text.size();
     const auto major = std::from_chars(text.data(), end, found.first);
@@ -97,7 +97,7 @@ Found kubelet_missing(const Subject& of) {
 
 Found kubelet_version(const Subject& of) {
     if (of.facts.kubelet || of.needs.minor == 0) return {};
-    const auto [major, minor] = numbers_in(std::string_view(of.facts.version).substr(1));
+    const auto [major, minor] = numbers_in(of.facts.version.substr(1));
     if (major == 1 && minor == of.needs.minor) return {};
     return Finding{CheckId::kubelet_version, Severity::error,
                    fmt::format("/usr/local/bin/kubelet {}", of.facts.version),

@@ -110,8 +110,8 @@ Result<PreflightFacts> PreflightProbe::read(Systemd& systemd, Systemd::Deadline 
     facts.kubelet_enabled = unit.enablement.starts_with("enabled");
     facts.kubelet_is_ours = !unit.fragment.empty() && is_ours(unit.fragment);
     facts.drop_ins = command_drop_ins();
-    auto version = version_of_kubelet(deadline);
-    if (version) facts.version = *std::move(version);
+    const auto version = version_of_kubelet(deadline);
+    if (version) facts.version = *version;
     if (!version) facts.kubelet = version.error();
     facts.kubeconfigs = foreign_kubeconfigs();
     facts.manifests = entries_of("/etc/kubernetes/manifests");

@@ -75,18 +75,22 @@ TEST(Growth, OutcomesOfOwnersWithObjectsAreNeverDropped) {
     EXPECT_EQ(outcomes.back().plan_id, "join-1");
 }
 
-TEST(Growth, DeletedContentIsErasedFromTheFile) {
+TEST(Growth, DeletedContentIsErasedFromTheFiles) {
     const Scratch scratch;
+    const auto bytes = [&] {
+        return bytes_of(scratch.file("journal.db")) + bytes_of(scratch.file("journal.db-wal"));
+    };
     {
         auto journal = Journal::open(scratch.path(), {});
         ASSERT_TRUE(journal);
         ASSERT_OK(journal->begin(plan_named("p1"), 1));
         ASSERT_OK(prepare(*journal, "p1", step_for("a-very-special-object")));
-        ASSERT_THAT(bytes_of(scratch.file("journal.db")), testing::HasSubstr("a-very-special"));
+        ASSERT_THAT(bytes(), testing::HasSubstr("a-very-special"));
         ASSERT_OK(undo(*journal, "p1", 1));
+        ASSERT_OK(journal->end("p1", {PlanState::undone, ""}));
+        EXPECT_THAT(bytes(), testing::Not(testing::HasSubstr("a-very-special")));
     }
-    EXPECT_THAT(bytes_of(scratch.file("journal.db")),
-                testing::Not(testing::HasSubstr("a-very-special")));
+    EXPECT_THAT(bytes(), testing::Not(testing::HasSubstr("a-very-special")));
 }
 
 }  // namespace
