@@ -143,7 +143,8 @@ Result<> TlsJoin::submit_plan(const kube::ClusterCredentials& credentials) {
     join.client_digest = sha256(client.reveal());
     join.serving_digest = sha256(serving.reveal());
     join.ca_digest = sha256(credentials.ca);
-    const std::string client_ca = context().state.read().memory.joined->client_ca;
+    const auto& joined = context().state.read().memory.joined;
+    const std::string client_ca = joined ? joined->client_ca : credentials.ca;
     join.client_ca_digest = sha256(client_ca);
     std::vector<Fd> contents;
     std::vector<std::string> digests{join.ca_digest, join.client_digest, join.serving_digest};

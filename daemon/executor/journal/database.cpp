@@ -124,9 +124,12 @@ Result<sqlite::Database> open_database(const StateDirectory& directory) {
     return database;
 }
 
-Result<> commit(const sqlite::Database& database, const Change& change, Merge merge) {
-    TRY(transact(database, change));
-    if (merge == Merge::later) return {};
+Result<> commit_to_log(const sqlite::Database& database, const Change& change) {
+    return transact(database, change);
+}
+
+Result<> commit(const sqlite::Database& database, const Change& change) {
+    TRY(commit_to_log(database, change));
     // The change is durable already; the next commit repeats a checkpoint that failed.
     std::ignore = database.checkpoint();
     return {};

@@ -35,11 +35,10 @@ Result<> remove_side_files(const StateDirectory& directory);
 /// Opens the journal, verifies all of it and migrates it to the newest schema.
 Result<sqlite::Database> open_database(const StateDirectory& directory);
 
-/// When the write-ahead log is merged into the file: a change in the log is durable, too, and steps
-/// of a plan follow each other closely.
-enum class Merge { now, later };
-
 /// One transaction: on the disk after success, without effect after an error.
-Result<> commit(const sqlite::Database& database, const Change& change, Merge merge = Merge::now);
+Result<> commit(const sqlite::Database& database, const Change& change);
+/// The same without merging the write-ahead log into the file, which the next commit() does. For
+/// the steps of a plan, which follow each other closely.
+Result<> commit_to_log(const sqlite::Database& database, const Change& change);
 
 }  // namespace kubexm::executor::journal

@@ -119,19 +119,15 @@ Result<> disown(const Database& database, std::string_view owner, const UndoneEn
 }  // namespace
 
 Result<> Journal::record(std::string_view plan_id, const StepChanges& changes) {
-    return commit(
-        impl_->database,
-        [&](const Database& database) -> Result<> {
-            const PlanRow row = TRY(plan_row(database, plan_id));
-            for (const EndedStep& step : changes.ended) TRY(end_step(database, plan_id, step));
-            for (const ForgottenStep& step : changes.forgotten)
-                TRY(forget(database, plan_id, step));
-            for (const PreparedStep& step : changes.prepared) {
-                TRY(prepare(database, plan_id, row.plan.owner, step));
-            }
-            return {};
-        },
-        Merge::later);
+    return commit_to_log(impl_->database, [&](const Database& database) -> Result<> {
+        const PlanRow row = TRY(plan_row(database, plan_id));
+        for (const EndedStep& step : changes.ended) TRY(end_step(database, plan_id, step));
+        for (const ForgottenStep& step : changes.forgotten) TRY(forget(database, plan_id, step));
+        for (const PreparedStep& step : changes.prepared) {
+            TRY(prepare(database, plan_id, row.plan.owner, step));
+        }
+        return {};
+    });
 }
 
 Result<std::optional<LedgerEntry>> Journal::ledger_entry(std::string_view type,
@@ -156,15 +152,12 @@ Result<std::vector<LedgerEntry>> Journal::ledger(std::string_view owner) {
 
 Result<> Journal::undone(std::string_view plan_id, const std::vector<UndoneEntry>& entries,
                          std::string_view stays) {
-    return commit(
-        impl_->database,
-        [&](const Database& database) -> Result<> {
-            PlanRow row = TRY(plan_row(database, plan_id));
-            for (const UndoneEntry& entry : entries) TRY(disown(database, row.plan.owner, entry));
-            row.plan.stays = stays;
-            return put(database, row);
-        },
-        Merge::later);
+    return commit_to_log(impl_->database, [&](const Database& database) -> Result<> {
+        PlanRow row = TRY(plan_row(database, plan_id));
+        for (const UndoneEntry& entry : entries) TRY(disown(database, row.plan.owner, entry));
+        row.plan.stays = stays;
+        return put(database, row);
+    });
 }
 
 Result<> Journal::reapplying(std::int64_t sequence, std::string_view step,
