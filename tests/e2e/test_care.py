@@ -100,6 +100,9 @@ def test_user_kubexm_can_neither_add_a_client_ca_nor_change_the_server(joined):
     kubeconfig = {"type": "kubeconfig", "user": "kubelet", "server": "https://10.99.0.99:6443"}
     refused = tried("server", step("rendered-file", document=kubeconfig), contents=())
     assert f"expected {side.cluster.server}, the one of the node on this host" in refused
+    both = [step("rendered-file", document=kubeconfig | {"user": "kube-proxy", "server": side.cluster.server}),
+            step("rendered-file", document=kubeconfig)]
+    assert "expected kubeconfigs for one API server" in tried("two", *both, contents=())
     assert host.node.read(CLIENT_CA) == before
 
 

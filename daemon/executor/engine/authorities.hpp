@@ -19,6 +19,7 @@ struct PresentCluster {
     std::string server;
     std::vector<pki::Authority> server_cas;
     std::vector<pki::Authority> client_cas;  // of kubelet's clients
+    std::vector<model::DataFile> bundles;    // as applied
 };
 
 /// Whether a plan may name an API server. Pure. denied: the node on this host has another.

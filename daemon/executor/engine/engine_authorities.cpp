@@ -37,6 +37,11 @@ Result<std::vector<Authority>> read_bundle(const Vault& vault, const DataFile& f
     return authorities;
 }
 
+const model::Kubeconfig* kubeconfig_of(const model::Step& step) {
+    const auto* file = std::get_if<model::RenderedFile>(&step);
+    return file == nullptr ? nullptr : std::get_if<model::Kubeconfig>(&file->document);
+}
+
 /// Nothing: no node of ours is on this host.
 Result<std::optional<PresentCluster>> present_cluster(Records& records) {
     PresentCluster present;
@@ -51,25 +56,26 @@ Result<std::optional<PresentCluster>> present_cluster(Records& records) {
             auto& list = is_client ? present.client_cas : present.server_cas;
             // CAs that have expired since do not count.
             list = read_bundle(records.vault, *file).value_or(std::vector<Authority>());
+            present.bundles.push_back(*file);
         }
-        const auto* file = std::get_if<model::RenderedFile>(&*step);
-        const auto* kubeconfig =
-            file == nullptr ? nullptr : std::get_if<model::Kubeconfig>(&file->document);
-        if (kubeconfig != nullptr) present.server = kubeconfig->server;
+        if (const auto* kubeconfig = kubeconfig_of(*step)) present.server = kubeconfig->server;
     }
     if (present.server.empty()) return std::nullopt;
     return present;
 }
 
-std::string server_in(const model::Plan& plan) {
+/// The API server of its kubeconfigs; empty: it has none.
+Result<std::string> server_in(const model::Plan& plan) {
+    std::string server;
     for (const model::Step& step : plan.steps) {
-        const auto* file = std::get_if<model::RenderedFile>(&step);
-        if (file == nullptr) continue;
-        if (const auto* config = std::get_if<model::Kubeconfig>(&file->document)) {
-            return config->server;
+        const model::Kubeconfig* kubeconfig = kubeconfig_of(step);
+        if (kubeconfig == nullptr) continue;
+        if (!server.empty() && kubeconfig->server != server) {
+            return fail(Code::denied, "plan: expected kubeconfigs for one API server");
         }
+        server = kubeconfig->server;
     }
-    return "";
+    return server;
 }
 
 std::vector<DataFile> bundles_in(const model::Plan& plan) {
@@ -87,7 +93,7 @@ Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
                                    const Caller& caller) {
     if (caller.uid == 0) return {};  // root decides whom this host trusts
     for (const model::Step& step : plan.steps) TRY(may_touch_authorities(step));
-    const std::string server = server_in(plan);
+    const std::string server = TRY(server_in(plan));
     const std::vector<DataFile> bundles = bundles_in(plan);
     if (server.empty() && bundles.empty()) return {};
     const auto present = TRY(present_cluster(records));
@@ -95,6 +101,9 @@ Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
     const std::string known = server.empty() && present ? present->server : server;
     const std::vector<std::string> pins = model::pins_for(allow_.clusters, known);
     for (const DataFile& file : bundles) {
+        // Also with a CA that has expired since: nothing changes.
+        if (present && std::ranges::find(present->bundles, file) != present->bundles.end())
+            continue;
         const auto wanted = TRY(read_bundle(records.vault, file));
         const CaUse use = file.path == model::kClientCa ? CaUse::client : CaUse::server;
         TRY(may_use_authorities(wanted, use, pins, present));

@@ -24,7 +24,7 @@ class AuthorityRules : public testing::Test {
 protected:
     Result<> judge(const Authority& wanted, CaUse use, const std::vector<std::string>& pins,
                    bool is_node = true) const {
-        const PresentCluster present{"https://api:6443", {present_}, {present_}};
+        const PresentCluster present{"https://api:6443", {present_}, {present_}, {}};
         return may_use_authorities({present_, wanted}, use, pins,
                                    is_node ? std::optional(present) : std::nullopt);
     }
@@ -65,7 +65,7 @@ TEST_F(AuthorityRules, TheServerOfANodeMayGetAFurtherCaUnlessPinned) {
 }
 
 TEST_F(AuthorityRules, ANodeKeepsItsServer) {
-    const PresentCluster present{"https://api:6443", {}, {}};
+    const PresentCluster present{"https://api:6443", {}, {}, {}};
     EXPECT_TRUE(may_use_server("https://api:6443", present));
     EXPECT_TRUE(may_use_server("https://other:6443", std::nullopt));
     const auto refused = may_use_server("https://other:6443", present);
