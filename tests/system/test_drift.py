@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from testbed import executor_wire, image, waiting
+from testbed import assignment, executor_wire, image, waiting
 from testbed.executor import client
 from testbed.executor.client import plan, reason, shown
 from testbed.executor.plan import access, step
@@ -24,7 +24,7 @@ ExecStart=/usr/bin/sleep infinity
 [Install]
 WantedBy=multi-user.target
 """
-CA, KEY = b"a certificate\n", b"a secret key\n"
+CA, KEY = assignment.another_authority().encode(), b"a secret key\n"
 PKI = "/etc/kubernetes/pki"
 CONFIG = "/var/lib/kubelet/config.yaml"
 DROP_IN = "/etc/systemd/system/kubelet.service.d/10-kubexm-proxy.conf"

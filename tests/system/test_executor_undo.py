@@ -45,7 +45,7 @@ def join(identity: str, owner: str, max_pods: int = 110) -> str:
         step("daemon-reload", units=["kubelet.service"]),
         step("unit-state", name="kubelet.service", active=True, enabled=True, restart_key=f"{max_pods} pods"),
     ]
-    return json.dumps({"id": identity, "owner": owner, "purpose": "join", "steps": steps})
+    return json.dumps({"id": identity, "owner": owner, "purpose": "install", "steps": steps})
 
 
 def apply(node, text: str) -> list[str]:
