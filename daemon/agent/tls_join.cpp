@@ -113,7 +113,10 @@ void TlsJoin::on_checked(const Result<wire::Reply>& reply, kube::ClusterCredenti
     const auto* result = std::get_if<wire::PreflightResult>(&*reply);
     if (result == nullptr) return finish(fail(Code::internal, "preflight: unexpected reply"));
     context().state.change([&](AgentState& state) { state.preflight = result->findings; });
-    if (auto ready = model::without_errors(result->findings); !ready) return finish(ready);
+    const auto& observed = context().state.read().executor.observed;
+    const bool has_node = observed && !observed->present_machines().empty();
+    auto ready = model::without_errors(result->findings);
+    if (!ready && !has_node) return finish(ready);  // else it is adopted, or joined further
     get_credential(std::move(bootstrap));
 }
 
@@ -188,9 +191,12 @@ Result<> TlsJoin::remember_join(const model::NodeJoin& wanted, const std::string
         if (stays) {
             joined.version = before->version;
             joined.labels = before->labels;
-            if (!before->client_ca.empty()) joined.client_ca = before->client_ca;
             joined.became_ready = before->became_ready;
         }
+        // kubelet's clients keep their CAs, also where the first plan has not ended yet.
+        const bool is_begun = before && observed && observed->has(before->owner) &&
+                              (before->owner == request_.owner || before->owner == request_.from);
+        if (is_begun && !before->client_ca.empty()) joined.client_ca = before->client_ca;
         memory.joined = std::move(joined);
         memory.adopted.clear();
         memory.leave.reset();

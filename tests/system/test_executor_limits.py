@@ -139,8 +139,14 @@ def test_root_names_the_clusters_that_a_host_may_join(host):
              for server in ("10.99.0.2:6443", "10.99.0.3:6443")]
     with executor_wire.connect(host) as wire:
         wire.hello()
-        assert apply(wire, plan("ours", step("directory", path="/etc/kubernetes", access={**ACCESS, "mode": "0755"}),
-                                steps[0])) == ""
+        directories = [step("directory", path=path, access={**ACCESS, "mode": "0755"})
+                       for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
+        authority = assignment.another_authority().encode()
+        bundles = [step("data-file", path=f"/etc/kubernetes/pki/{name}", kind="ca-bundle", access=ACCESS,
+                        digest=executor_wire.digest(authority)) for name in ("ca.crt", "client-ca.crt")]
+        assert "client-ca.crt: expected its CA bundle in the plan" in apply(
+            wire, plan("half", *directories, bundles[0], steps[0]), [authority])
+        assert apply(wire, plan("ours", *directories, *bundles, steps[0]), [authority]) == ""
         assert "https://10.99.0.3:6443 is not in allow.clusters" in apply(wire, plan("theirs", steps[1]))
         assert b"10.99.0.2:6443" in host.read("/etc/kubernetes/kubelet.conf")
         assert client.undo(wire, "back") == ""

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
@@ -49,18 +48,31 @@ Result<> may_use_server(const std::string& server, const std::optional<PresentCl
 }
 
 Result<> may_touch_authorities(const model::Step& step) {
-    constexpr std::array kPaths{"/etc/kubernetes", "/etc/kubernetes/pki", model::kClusterCa,
-                                model::kClientCa};
     const std::string path = model::path_of(step);
-    if (std::ranges::find(kPaths, path) == kPaths.end()) return {};
+    const bool is_file = path == model::kClusterCa || path == model::kClientCa;
+    const bool is_above = path == "/etc/kubernetes" || path == "/etc/kubernetes/pki";
     const auto* file = std::get_if<model::DataFile>(&step);
     const bool is_bundle = file != nullptr && file->kind == model::DataKind::ca_bundle;
-    const bool brings_content = file != nullptr ||
-                                std::holds_alternative<model::SecretFile>(step) ||
-                                std::holds_alternative<model::ManagedBlock>(step) ||
-                                std::holds_alternative<model::Symlink>(step);
-    if (is_bundle || !brings_content) return {};
+    const bool is_link = std::holds_alternative<model::Symlink>(step);
+    if (!(is_file && !is_bundle) && !(is_above && is_link)) return {};
     return fail(Code::denied, path + ": expected a data-file of kind ca-bundle");
+}
+
+Result<> brings_authorities(const std::vector<model::DataFile>& bundles) {
+    for (const char* path : {model::kClusterCa, model::kClientCa}) {
+        if (std::ranges::find(bundles, path, &model::DataFile::path) != bundles.end()) continue;
+        return fail(
+            Code::denied,
+            fmt::format("{}: expected its CA bundle in the plan with the kubeconfig", path));
+    }
+    return {};
+}
+
+bool makes_kubelet(const model::Step& step) {
+    const auto* file = std::get_if<model::RenderedFile>(&step);
+    const auto* unit = std::get_if<model::UnitState>(&step);
+    return (file != nullptr && std::holds_alternative<model::KubeletService>(file->document)) ||
+           (unit != nullptr && unit->name == "kubelet.service" && unit->active == true);
 }
 
 Result<> may_use_authorities(const std::vector<Authority>& wanted, CaUse use,

@@ -25,9 +25,16 @@ struct PresentCluster {
 /// Whether a plan may name an API server. Pure. denied: the node on this host has another.
 Result<> may_use_server(const std::string& server, const std::optional<PresentCluster>& present);
 
-/// Whether a step may change the files with CAs, or a directory above them: only as a CA bundle, or
-/// by removing them. Pure. denied: says how.
+/// Whether a step may change the files with CAs, or a directory above them: only as a CA bundle.
+/// Pure. denied: says how.
 Result<> may_touch_authorities(const model::Step& step);
+
+/// Whether the bundles of a plan with a kubeconfig are both there: files that lie there already
+/// were perhaps judged by other rules. Pure. denied: names the missing one.
+Result<> brings_authorities(const std::vector<model::DataFile>& bundles);
+
+/// Whether a step makes a kubelet that runs, or its unit. Pure.
+bool makes_kubelet(const model::Step& step);
 
 enum class CaUse { server, client };
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -23,12 +25,6 @@ std::chrono::sys_seconds now() {
     return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-bool is_of_machine(const LedgerEntry& entry) {
-    return std::ranges::any_of(entry.owners, [](const LedgerOwner& owner) {
-        return model::is_machine_owner(owner.owner);
-    });
-}
-
 Result<std::vector<Authority>> read_bundle(const Vault& vault, const DataFile& file) {
     const Fd blob = TRY(vault.open_blob(file.digest));
     const std::string text = TRY(read_whole(blob.get(), file.path, kMaxBundle));
@@ -42,26 +38,47 @@ const model::Kubeconfig* kubeconfig_of(const model::Step& step) {
     return file == nullptr ? nullptr : std::get_if<model::Kubeconfig>(&file->document);
 }
 
-/// Nothing: no node of ours is on this host.
+bool is_kubelet(const model::Kubeconfig& kubeconfig) {
+    return kubeconfig.user == model::KubeconfigUser::kubelet;
+}
+
+/// Nothing: no kubelet of ours is on this host, whoever owns it.
 Result<std::optional<PresentCluster>> present_cluster(Records& records) {
     PresentCluster present;
+    bool is_there = false;
     const auto entries = TRY(records.journal.ledger(""));
     for (const LedgerEntry& entry : entries) {
-        if (!is_of_machine(entry)) continue;
         const auto step = TRY(applied_step(entry));
         if (!step) continue;
-        if (const auto* file = std::get_if<DataFile>(&*step)) {
-            const bool is_client = file->path == model::kClientCa;
-            if (!is_client && file->path != model::kClusterCa) continue;
-            auto& list = is_client ? present.client_cas : present.server_cas;
-            // CAs that have expired since do not count.
-            list = read_bundle(records.vault, *file).value_or(std::vector<Authority>());
-            present.bundles.push_back(*file);
+        is_there = is_there || makes_kubelet(*step);
+        if (const auto* kubeconfig = kubeconfig_of(*step); kubeconfig && is_kubelet(*kubeconfig)) {
+            present.server = kubeconfig->server;
+            is_there = true;
         }
-        if (const auto* kubeconfig = kubeconfig_of(*step)) present.server = kubeconfig->server;
+        const auto* file = std::get_if<DataFile>(&*step);
+        const bool is_client = file != nullptr && file->path == model::kClientCa;
+        if (file == nullptr || (!is_client && file->path != model::kClusterCa)) continue;
+        auto& list = is_client ? present.client_cas : present.server_cas;
+        // CAs that have expired since do not count.
+        list = read_bundle(records.vault, *file).value_or(std::vector<Authority>());
+        present.bundles.push_back(*file);
     }
-    if (present.server.empty()) return std::nullopt;
+    if (!is_there) return std::nullopt;
     return present;
+}
+
+/// Its step would be applied again when the others leave, without another look at it.
+Result<> no_other_client_cas(Journal& journal, const DataFile& file, const std::string& owner) {
+    const auto entry = TRY(journal.ledger_entry(DataFile::kType, file.path));
+    if (!entry) return {};
+    for (const LedgerOwner& other : entry->owners) {
+        const auto step = TRY(model::step_from_json(other.step));
+        const auto* theirs = std::get_if<DataFile>(&step);
+        if (other.owner == owner || (theirs != nullptr && theirs->digest == file.digest)) continue;
+        return fail(Code::denied, fmt::format("{}: owner {} has other CAs there; undo it first",
+                                              file.path, other.owner));
+    }
+    return {};
 }
 
 /// The API server of its kubeconfigs; empty: it has none.
@@ -97,16 +114,20 @@ Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
     const std::vector<DataFile> bundles = bundles_in(plan);
     if (server.empty() && bundles.empty()) return {};
     const auto present = TRY(present_cluster(records));
-    if (!server.empty()) TRY(may_use_server(server, present));
+    if (!server.empty()) {
+        TRY(may_use_server(server, present));
+        TRY(brings_authorities(bundles));
+    }
     const std::string known = server.empty() && present ? present->server : server;
     const std::vector<std::string> pins = model::pins_for(allow_.clusters, known);
     for (const DataFile& file : bundles) {
-        // Also with a CA that has expired since: nothing changes.
-        if (present && std::ranges::find(present->bundles, file) != present->bundles.end())
-            continue;
+        const bool is_client = file.path == model::kClientCa;
+        if (is_client) TRY(no_other_client_cas(records.journal, file, plan.owner));
+        const bool is_applied =
+            present && std::ranges::find(present->bundles, file) != present->bundles.end();
+        if (is_applied) continue;  // also with a CA that has expired since: nothing changes
         const auto wanted = TRY(read_bundle(records.vault, file));
-        const CaUse use = file.path == model::kClientCa ? CaUse::client : CaUse::server;
-        TRY(may_use_authorities(wanted, use, pins, present));
+        TRY(may_use_authorities(wanted, is_client ? CaUse::client : CaUse::server, pins, present));
     }
     return {};
 }

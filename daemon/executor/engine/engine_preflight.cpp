@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "daemon/base/try.hpp"
+#include "daemon/executor/engine/authorities.hpp"
 #include "daemon/executor/engine/engine.hpp"
+#include "daemon/executor/engine/ledger_steps.hpp"
 #include "daemon/executor/preflight/findings.hpp"
 #include "daemon/model/owner.hpp"
 
@@ -15,24 +17,25 @@ using namespace std::chrono_literals;
 
 constexpr auto kProbeDeadline = 10s;
 
-/// Also one whose join or release is not finished.
+/// Also one whose join or release is not finished. What stays of a release is no node.
 Result<bool> has_node(Journal& journal) {
     const auto entries = TRY(journal.ledger(""));
     return std::ranges::any_of(entries, [](const LedgerEntry& entry) {
-        return std::ranges::any_of(entry.owners, [](const LedgerOwner& owner) {
+        const auto step = applied_step(entry);
+        const bool is_machines = std::ranges::any_of(entry.owners, [](const LedgerOwner& owner) {
             return model::is_machine_owner(owner.owner);
         });
+        return is_machines && step && *step && makes_kubelet(**step);
     });
 }
 
 /// For kubexmd its steps decide, not its word.
 bool is_join(const model::Plan& plan, const Caller& caller) {
-    const auto makes_kubelet = [](const model::Step& step) {
-        const auto* file = std::get_if<model::RenderedFile>(&step);
-        return file != nullptr && std::holds_alternative<model::KubeletService>(file->document);
+    const auto writes_kubelet = [](const model::Step& step) {
+        return std::holds_alternative<model::RenderedFile>(step) && makes_kubelet(step);
     };
     return plan.purpose == PlanPurpose::join ||
-           (caller.uid != 0 && std::ranges::any_of(plan.steps, makes_kubelet));
+           (caller.uid != 0 && std::ranges::any_of(plan.steps, writes_kubelet));
 }
 
 }  // namespace

@@ -51,10 +51,12 @@ Result<pid_t> spawn(const std::vector<std::string>& argv, int output) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): posix_spawn does not change them
     for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
-    std::array<char*, 1> no_environment{nullptr};
+    // A program in Go would begin a thread for every processor, of which our unit allows few.
+    std::string one_processor = "GOMAXPROCS=1";
+    std::array<char*, 2> environment{one_processor.data(), nullptr};
     pid_t pid = 0;
     const int problem = ::posix_spawn(&pid, argv.front().c_str(), &actions, &attributes,
-                                      words.data(), no_environment.data());
+                                      words.data(), environment.data());
     if (problem != 0) return from_errno("run", argv.front(), problem);
     return pid;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "daemon/base/text.hpp"
@@ -39,8 +40,12 @@ std::pair<std::uint32_t, std::uint32_t> numbers_in(const std::string& text) {
     return found;
 }
 
+/// The first ten.
 std::string listed(const std::vector<std::string>& names) {
-    return fmt::format("{}", fmt::join(names, ", "));
+    constexpr std::ptrdiff_t kMost = 10;
+    const auto end = std::ranges::next(names.begin(), kMost, names.end());
+    return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                       end == names.end() ? "" : ", ...");
 }
 
 Found kubelet_active(const Subject& of) {

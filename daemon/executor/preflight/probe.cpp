@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "daemon/base/io.hpp"
 #include "daemon/base/try.hpp"
@@ -23,9 +24,9 @@ namespace fs = std::filesystem;
 constexpr const char* kUnit = "kubelet.service";
 constexpr const char* kKubelet = "/usr/local/bin/kubelet";
 constexpr std::uint16_t kKubeletPort = 10250;
-constexpr std::size_t kMaxText = std::size_t{1} << 20U;
+constexpr std::size_t kMaxText = std::size_t{16} << 20U;
 constexpr std::size_t kMaxVersion = 4096;
-constexpr std::size_t kMaxNames = 10;  // of a list for a person
+constexpr std::size_t kMaxEntries = 1000;
 
 std::string text_of(const std::string& path) { return read_file(path, kMaxText).value_or(""); }
 
@@ -38,7 +39,7 @@ std::vector<std::string> entries_of(const char* directory) {
     for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
          entry.increment(problem)) {
         const bool is_hidden = entry->path().filename().string().starts_with('.');
-        if (!is_hidden && paths.size() < kMaxNames) paths.push_back(entry->path().string());
+        if (!is_hidden && paths.size() < kMaxEntries) paths.push_back(entry->path().string());
     }
     std::ranges::sort(paths);
     return paths;
@@ -47,12 +48,15 @@ std::vector<std::string> entries_of(const char* directory) {
 /// Also of a unit that has no file yet, which systemd does not tell.
 std::vector<std::string> command_drop_ins() {
     std::vector<std::string> found;
+    std::set<std::string> seen;  // the first file of a name hides the others
     for (const char* directory :
          {"/etc/systemd/system/kubelet.service.d", "/run/systemd/system/kubelet.service.d",
           "/usr/local/lib/systemd/system/kubelet.service.d",
           "/usr/lib/systemd/system/kubelet.service.d"}) {
         for (const std::string& file : entries_of(directory)) {
-            if (file.ends_with(".conf") && sets_command(text_of(file))) found.push_back(file);
+            const bool is_new = seen.insert(fs::path(file).filename()).second;
+            const bool counts = is_new && file.ends_with(".conf");
+            if (counts && sets_command(text_of(file))) found.push_back(file);
         }
     }
     return found;

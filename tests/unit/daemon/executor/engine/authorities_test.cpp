@@ -81,8 +81,14 @@ TEST_F(AuthorityRules, OnlyABundleBringsContentThere) {
         EXPECT_FALSE(may_touch_authorities(SecretFile{.path = path}));
         EXPECT_FALSE(may_touch_authorities(Symlink{path, "other.crt"}));
         EXPECT_FALSE(may_touch_authorities(ManagedBlock{.path = path}));
-        EXPECT_TRUE(may_touch_authorities(AbsentPath{path}));
+        EXPECT_FALSE(may_touch_authorities(AbsentPath{path}));
     }
+    EXPECT_TRUE(may_touch_authorities(model::Claim{"/etc/kubernetes/pki"}));
+    const DataFile server{kClusterCa, DataKind::ca_bundle, "", {}};
+    const DataFile client{kClientCa, DataKind::ca_bundle, "", {}};
+    EXPECT_TRUE(brings_authorities({server, client}));
+    EXPECT_FALSE(brings_authorities({server}));
+    EXPECT_FALSE(brings_authorities({client}));
     EXPECT_FALSE(may_touch_authorities(Symlink{"/etc/kubernetes/pki", "/var/lib/kubelet/pki"}));
     EXPECT_TRUE(may_touch_authorities(Symlink{"/etc/kubernetes/pki/other.crt", "x"}));
     EXPECT_TRUE(may_touch_authorities(model::Directory{"/etc/kubernetes/pki"}));
