@@ -104,6 +104,17 @@ std::vector<DataFile> bundles_in(const model::Plan& plan) {
     return bundles;
 }
 
+Result<> judge(Records& records, const std::string& owner, const DataFile& file,
+               const std::vector<std::string>& pins, const std::optional<PresentCluster>& present) {
+    const bool is_client = file.path == model::kClientCa;
+    if (is_client) TRY(no_other_client_cas(records.journal, file, owner));
+    const bool is_applied =
+        present && std::ranges::find(present->bundles, file) != present->bundles.end();
+    if (is_applied) return {};  // also with a CA that has expired since: nothing changes
+    const auto wanted = TRY(read_bundle(records.vault, file));
+    return may_use_authorities(wanted, is_client ? CaUse::client : CaUse::server, pins, present);
+}
+
 }  // namespace
 
 Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
@@ -120,15 +131,7 @@ Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
     }
     const std::string known = server.empty() && present ? present->server : server;
     const std::vector<std::string> pins = model::pins_for(allow_.clusters, known);
-    for (const DataFile& file : bundles) {
-        const bool is_client = file.path == model::kClientCa;
-        if (is_client) TRY(no_other_client_cas(records.journal, file, plan.owner));
-        const bool is_applied =
-            present && std::ranges::find(present->bundles, file) != present->bundles.end();
-        if (is_applied) continue;  // also with a CA that has expired since: nothing changes
-        const auto wanted = TRY(read_bundle(records.vault, file));
-        TRY(may_use_authorities(wanted, is_client ? CaUse::client : CaUse::server, pins, present));
-    }
+    for (const DataFile& file : bundles) TRY(judge(records, plan.owner, file, pins, present));
     return {};
 }
 
