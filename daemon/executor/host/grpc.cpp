@@ -48,6 +48,15 @@ Result<> check_status(const http2::Answer& answer) {
                 fmt::format("{} (gRPC status {})", header_text(answer, "grpc-message"), status));
 }
 
+http2::Request request_for(const std::string& method, std::string_view message,
+                           const std::vector<http2::Header>& metadata) {
+    http2::Request request{.path = "/" + method,
+                           .headers = {{"content-type", "application/grpc"}, {"te", "trailers"}},
+                           .body = framed(message)};
+    request.headers.insert(request.headers.end(), metadata.begin(), metadata.end());
+    return request;
+}
+
 }  // namespace
 
 std::string framed(std::string_view message) {
@@ -65,17 +74,28 @@ Result<std::string> unframed(std::string_view body) {
     return std::string(body.substr(kPrefix));
 }
 
+std::vector<Result<std::string>> call_all(const std::string& socket, const std::string& method,
+                                          std::span<const std::string> messages, Deadline deadline,
+                                          const std::vector<http2::Header>& metadata) {
+    std::vector<http2::Request> requests;
+    requests.reserve(messages.size());
+    for (const std::string& message : messages) {
+        requests.push_back(request_for(method, message, metadata));
+    }
+    std::vector<Result<std::string>> replies;
+    replies.reserve(messages.size());
+    for (const auto& answer : http2::post_all(socket, requests, deadline)) {
+        const auto done = answer ? check_status(*answer) : std::unexpected(answer.error());
+        replies.push_back(done ? unframed(answer->body)
+                               : during(fmt::format("{} at {}", method, socket), done.error()));
+    }
+    return replies;
+}
+
 Result<std::string> call(const std::string& socket, const std::string& method,
-                         std::string_view message, Deadline deadline,
+                         const std::string& message, Deadline deadline,
                          const std::vector<http2::Header>& metadata) {
-    http2::Request request{.path = "/" + method,
-                           .headers = {{"content-type", "application/grpc"}, {"te", "trailers"}},
-                           .body = framed(message)};
-    request.headers.insert(request.headers.end(), metadata.begin(), metadata.end());
-    const auto answer = http2::post(socket, request, deadline);
-    const auto done = answer ? check_status(*answer) : std::unexpected(answer.error());
-    if (!done) return during(fmt::format("{} at {}", method, socket), done.error());
-    return unframed(answer->body);
+    return call_all(socket, method, {&message, 1}, deadline, metadata).front();
 }
 
 }  // namespace kubexm::executor::grpc

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,13 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// the socket. unavailable: no valid answer. timeout: the deadline passed. An error of the server
 /// has the code that fits its gRPC status, and its message.
 Result<std::string> call(const std::string& socket, const std::string& method,
-                         std::string_view message, Deadline deadline,
+                         const std::string& message, Deadline deadline,
                          const std::vector<http2::Header>& metadata = {});
+
+/// Several such calls at once, over one connection: a reply for each.
+std::vector<Result<std::string>> call_all(const std::string& socket, const std::string& method,
+                                          std::span<const std::string> messages, Deadline deadline,
+                                          const std::vector<http2::Header>& metadata = {});
 
 /// A message with the five bytes of gRPC's prefix.
 std::string framed(std::string_view message);

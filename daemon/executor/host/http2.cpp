@@ -32,32 +32,43 @@ struct Release {
 using Session = std::unique_ptr<nghttp2_session, Release>;
 using Callbacks = std::unique_ptr<nghttp2_session_callbacks, Release>;
 
+/// A request and its answer.
 struct Exchange {
-    Fd stream;
     std::string_view unsent;  // of the body
     Answer answer;
-    std::size_t bytes = 0;         // received
     std::size_t header_bytes = 0;  // received, decompressed
-    bool closed = false;           // the stream of the request
+    bool closed = false;
     Result<> outcome;
 };
 
-Exchange& exchange_of(void* user) { return *static_cast<Exchange*>(user); }
+struct Connection {
+    Fd stream;
+    std::vector<Exchange> exchanges;
+    std::size_t open = 0;   // exchanges
+    std::size_t bytes = 0;  // received
+    Result<> outcome;
+};
+
+Connection& connection_of(void* user) { return *static_cast<Connection*>(user); }
+
+Exchange* exchange_of(nghttp2_session* session, std::int32_t stream) {
+    return static_cast<Exchange*>(::nghttp2_session_get_stream_user_data(session, stream));
+}
 
 ssize_t on_send(nghttp2_session*, const std::uint8_t* data, std::size_t size, int, void* user) {
-    Exchange& exchange = exchange_of(user);
-    const ssize_t sent = ::send(exchange.stream.get(), data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    Connection& connection = connection_of(user);
+    const ssize_t sent = ::send(connection.stream.get(), data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) return sent;
     if (errno == EAGAIN) return NGHTTP2_ERR_WOULDBLOCK;
     // A server that no longer reads may have answered before: receive() reports it.
     if (errno == EPIPE || errno == ECONNRESET) return static_cast<ssize_t>(size);
-    exchange.outcome = from_errno("send", "an HTTP/2 request");
+    connection.outcome = from_errno("send", "an HTTP/2 request");
     return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
 ssize_t on_body_wanted(nghttp2_session*, std::int32_t, std::uint8_t* place, std::size_t size,
-                       std::uint32_t* flags, nghttp2_data_source*, void* user) {
-    std::string_view& unsent = exchange_of(user).unsent;
+                       std::uint32_t* flags, nghttp2_data_source* source, void*) {
+    std::string_view& unsent = static_cast<Exchange*>(source->ptr)->unsent;
     const std::size_t count = std::min(size, unsent.size());
     std::ranges::copy(unsent.substr(0, count), place);
     unsent.remove_prefix(count);
@@ -65,39 +76,43 @@ ssize_t on_body_wanted(nghttp2_session*, std::int32_t, std::uint8_t* place, std:
     return static_cast<ssize_t>(count);
 }
 
-int on_header(nghttp2_session*, const nghttp2_frame*, const std::uint8_t* name,
+int on_header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t* name,
               std::size_t name_size, const std::uint8_t* value, std::size_t value_size,
               std::uint8_t, void* user) {
-    Exchange& exchange = exchange_of(user);
-    exchange.header_bytes += name_size + value_size + kHeaderOverhead;
-    if (exchange.header_bytes > kMaxHeaders) {
-        exchange.outcome =
+    Exchange* exchange = exchange_of(session, frame->hd.stream_id);
+    if (exchange == nullptr) return 0;
+    exchange->header_bytes += name_size + value_size + kHeaderOverhead;
+    if (exchange->header_bytes > kMaxHeaders) {
+        connection_of(user).outcome =
             fail(Code::unavailable,
                  fmt::format("answer headers: expected at most {} bytes", kMaxHeaders));
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     }
-    exchange.answer.headers.insert_or_assign(std::string(name, name + name_size),
-                                             std::string(value, value + value_size));
+    exchange->answer.headers.insert_or_assign(std::string(name, name + name_size),
+                                              std::string(value, value + value_size));
     return 0;
 }
 
-int on_body(nghttp2_session*, std::uint8_t, std::int32_t, const std::uint8_t* data,
-            std::size_t size, void* user) {
-    exchange_of(user).answer.body.append(data, data + size);
+int on_body(nghttp2_session* session, std::uint8_t, std::int32_t stream, const std::uint8_t* data,
+            std::size_t size, void*) {
+    Exchange* exchange = exchange_of(session, stream);
+    if (exchange != nullptr) exchange->answer.body.append(data, data + size);
     return 0;
 }
 
-int on_close(nghttp2_session*, std::int32_t, std::uint32_t code, void* user) {
-    Exchange& exchange = exchange_of(user);
-    exchange.closed = true;
+int on_close(nghttp2_session* session, std::int32_t stream, std::uint32_t code, void* user) {
+    Exchange* exchange = exchange_of(session, stream);
+    if (exchange == nullptr) return 0;
+    exchange->closed = true;
+    --connection_of(user).open;
     if (code == NGHTTP2_NO_ERROR) return 0;
     const char* reason = ::nghttp2_http2_strerror(code);
-    exchange.outcome =
+    exchange->outcome =
         fail(Code::unavailable, fmt::format("the HTTP/2 stream ended with {}", reason));
     return 0;
 }
 
-Session session_for(Exchange& exchange) {
+Session session_for(Connection& connection) {
     nghttp2_session_callbacks* made = nullptr;
     if (::nghttp2_session_callbacks_new(&made) != 0) return nullptr;
     const Callbacks callbacks(made);
@@ -106,7 +121,7 @@ Session session_for(Exchange& exchange) {
     ::nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, on_body);
     ::nghttp2_session_callbacks_set_on_stream_close_callback(made, on_close);
     nghttp2_session* session = nullptr;
-    ::nghttp2_session_client_new(&session, made, &exchange);
+    ::nghttp2_session_client_new(&session, made, &connection);
     return Session(session);
 }
 
@@ -121,70 +136,95 @@ nghttp2_nv field(const Header& header) {
             .flags = NGHTTP2_NV_FLAG_NONE};
 }
 
-Result<> submit(nghttp2_session* session, const Request& request) {
-    const nghttp2_settings_entry no_push{.settings_id = NGHTTP2_SETTINGS_ENABLE_PUSH, .value = 0};
+Result<> no_memory() { return fail(Code::exhausted, "no memory for HTTP/2 requests"); }
+
+Result<> submit(nghttp2_session* session, const Request& request, Exchange& exchange) {
+    exchange.unsent = request.body;
     std::vector<nghttp2_nv> fields{field({":method", "POST"}), field({":scheme", "http"}),
                                    field({":authority", "localhost"}),
                                    field({":path", request.path})};
     std::ranges::transform(request.headers, std::back_inserter(fields), field);
-    const nghttp2_data_provider body{.source = {}, .read_callback = on_body_wanted};
-    const bool done = ::nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, &no_push, 1) == 0 &&
-                      ::nghttp2_submit_request(session, nullptr, fields.data(), fields.size(),
-                                               &body, nullptr) > 0;
-    if (!done) return fail(Code::exhausted, "no memory for an HTTP/2 request");
+    const nghttp2_data_provider body{.source = {.ptr = &exchange}, .read_callback = on_body_wanted};
+    const auto stream =
+        ::nghttp2_submit_request(session, nullptr, fields.data(), fields.size(), &body, &exchange);
+    return stream > 0 ? Result<>() : no_memory();
+}
+
+Result<> submit_all(nghttp2_session* session, std::span<const Request> requests,
+                    Connection& connection) {
+    const nghttp2_settings_entry no_push{.settings_id = NGHTTP2_SETTINGS_ENABLE_PUSH, .value = 0};
+    if (::nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, &no_push, 1) != 0) return no_memory();
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        TRY(submit(session, requests[i], connection.exchanges[i]));
+    }
     return {};
 }
 
 /// Receives one chunk: the caller checks the deadline after each.
-Result<> receive(nghttp2_session* session, Exchange& exchange) {
+Result<> receive(nghttp2_session* session, Connection& connection) {
     std::array<std::uint8_t, std::size_t{16} << 10U> chunk{};
-    const ssize_t size = ::recv(exchange.stream.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+    const ssize_t size = ::recv(connection.stream.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (size < 0 && errno == EAGAIN) return {};
     if (size <= 0) {
         return fail(Code::unavailable,
                     "the server closed the connection before the end of its answer");
     }
     const auto count = static_cast<std::size_t>(size);
-    exchange.bytes += count;
-    if (exchange.bytes > kMaxBytes) {
+    connection.bytes += count;
+    if (connection.bytes > kMaxBytes) {
         return fail(Code::unavailable, fmt::format("answer: expected at most {} bytes", kMaxBytes));
     }
     const auto taken = ::nghttp2_session_mem_recv(session, chunk.data(), count);
-    if (!exchange.outcome || taken >= 0) return exchange.outcome;
+    if (!connection.outcome || taken >= 0) return connection.outcome;
     return fail(Code::unavailable, ::nghttp2_strerror(static_cast<int>(taken)));
 }
 
-Result<> send(nghttp2_session* session, const Exchange& exchange) {
+Result<> send(nghttp2_session* session, const Connection& connection) {
     const int sent = ::nghttp2_session_send(session);
-    if (!exchange.outcome || sent == 0) return exchange.outcome;
+    if (!connection.outcome || sent == 0) return connection.outcome;
     return fail(Code::unavailable, ::nghttp2_strerror(sent));
 }
 
-Result<> run(nghttp2_session* session, Exchange& exchange, Deadline deadline) {
-    while (!exchange.closed) {
-        TRY(send(session, exchange));
+Result<> run(nghttp2_session* session, Connection& connection, Deadline deadline) {
+    while (connection.open > 0) {
+        TRY(send(session, connection));
+        if (connection.open == 0) return {};  // the last stream was reset
         // nghttp2 stops reading after a violation of the protocol.
         if (::nghttp2_session_want_read(session) == 0) break;
         const bool more = ::nghttp2_session_want_write(session) != 0;
         const short events = more ? POLLIN | POLLOUT : POLLIN;
-        TRY(wait_for(exchange.stream, events, deadline));
-        TRY(receive(session, exchange));
+        TRY(wait_for(connection.stream, events, deadline));
+        TRY(receive(session, connection));
     }
-    if (!exchange.closed) return fail(Code::unavailable, "the answer is not HTTP/2");
-    return exchange.outcome;
+    if (connection.open > 0) return fail(Code::unavailable, "the answer is not HTTP/2");
+    return {};
+}
+
+Result<> exchange_all(const std::string& socket, std::span<const Request> requests,
+                      Connection& connection, Deadline deadline) {
+    connection.stream = TRY(connect_stream(socket, deadline));
+    const Session session = session_for(connection);
+    if (!session) return no_memory();
+    TRY(submit_all(session.get(), requests, connection));
+    return run(session.get(), connection, deadline);
 }
 
 }  // namespace
 
-Result<Answer> post(const std::string& socket, const Request& request, Deadline deadline) {
-    Exchange exchange;
-    exchange.stream = TRY(connect_stream(socket, deadline));
-    exchange.unsent = request.body;
-    const Session session = session_for(exchange);
-    if (!session) return fail(Code::exhausted, "no memory for an HTTP/2 session");
-    TRY(submit(session.get(), request));
-    TRY(run(session.get(), exchange, deadline));
-    return std::move(exchange.answer);
+std::vector<Result<Answer>> post_all(const std::string& socket, std::span<const Request> requests,
+                                     Deadline deadline) {
+    Connection connection;
+    connection.exchanges.resize(requests.size());
+    connection.open = requests.size();
+    const auto done = exchange_all(socket, requests, connection, deadline);
+    std::vector<Result<Answer>> answers;
+    answers.reserve(requests.size());
+    for (Exchange& each : connection.exchanges) {
+        const Result<>& outcome = each.closed ? each.outcome : done;
+        if (outcome) answers.emplace_back(std::move(each.answer));
+        if (!outcome) answers.emplace_back(std::unexpected(outcome.error()));
+    }
+    return answers;
 }
 
 }  // namespace kubexm::executor::http2

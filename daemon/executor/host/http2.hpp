@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +31,10 @@ struct Answer {
     std::string body;
 };
 
-/// One POST over a new connection to a unix socket, with HTTP/2 from the first byte. not_found: no
-/// server at the socket. timeout: the deadline passed. unavailable: the server closed the
-/// connection, violated the protocol or sent more than the limit.
-Result<Answer> post(const std::string& socket, const Request& request, Deadline deadline);
+/// POSTs at once over a new connection to a unix socket, with HTTP/2 from the first byte: an answer
+/// for each. not_found: no server at the socket. timeout: the deadline passed. unavailable: the
+/// server closed the connection, violated the protocol or sent more than the limit.
+std::vector<Result<Answer>> post_all(const std::string& socket, std::span<const Request> requests,
+                                     Deadline deadline);
 
 }  // namespace kubexm::executor::http2

@@ -53,8 +53,8 @@ std::optional<std::string_view> take_value(std::string_view& message, std::uint6
 
 }  // namespace
 
-std::string true_field(std::uint32_t number) {
-    return varint((std::uint64_t{number} << 3U) | kNumber) + varint(1);
+std::string number_field(std::uint32_t number, std::uint64_t value) {
+    return varint((std::uint64_t{number} << 3U) | kNumber) + varint(value);
 }
 
 std::string field(std::uint32_t number, std::string_view value) {

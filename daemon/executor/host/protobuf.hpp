@@ -14,8 +14,8 @@ namespace kubexm::executor::protobuf {
 /// A field of a string or message.
 std::string field(std::uint32_t number, std::string_view value);
 
-/// A field of a bool that is true.
-std::string true_field(std::uint32_t number);
+/// A field of a number, an enum, or a bool.
+std::string number_field(std::uint32_t number, std::uint64_t value);
 
 /// The values of a field of strings or messages, in order. They point into the message. invalid:
 /// not a message, or the field is a number.

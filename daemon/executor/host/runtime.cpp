@@ -1,6 +1,7 @@
 #include "daemon/executor/host/runtime.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/scan.hpp"
@@ -15,30 +16,56 @@ namespace kubexm::executor {
 namespace {
 
 constexpr const char* kSocket = "/run/containerd/containerd.sock";
-constexpr std::uint32_t kItems = 1;         // of ListPodSandboxResponse
-constexpr std::uint32_t kId = 1;            // of PodSandbox
+constexpr std::chrono::seconds kDefaultGrace{30};
+constexpr std::uint32_t kItems = 1;         // of ListPodSandboxResponse and ListContainersResponse
+constexpr std::uint32_t kId = 1;            // of PodSandbox and Container
 constexpr std::uint32_t kPodSandboxId = 1;  // of StopPodSandboxRequest and RemovePodSandboxRequest
 
-Result<std::string> call(const std::string& method, std::string_view message,
+Result<std::string> call(const std::string& method, const std::string& message,
                          RuntimeDeadline deadline) {
     return grpc::call(kSocket, "runtime.v1.RuntimeService/" + method, message, deadline);
 }
 
 bool is_id(std::string_view text) { return text.size() <= 128 && made_of(text, is_alphanumeric); }
 
-Result<> end_pod(const std::string& method, const std::string& id, RuntimeDeadline deadline) {
-    crash_point("pod.remove.before");
-    auto done = call(method, protobuf::field(kPodSandboxId, id), deadline);
-    crash_point("pod.remove.after");
-    if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
+/// All at once. What is absent already is no error; else the first.
+Result<> end_all(const std::string& method, const std::vector<std::string>& messages,
+                 RuntimeDeadline deadline) {
+    const auto replies =
+        grpc::call_all(kSocket, "runtime.v1.RuntimeService/" + method, messages, deadline);
+    for (const auto& reply : replies) {
+        if (!reply && reply.error().code != Code::not_found) return std::unexpected(reply.error());
+    }
     return {};
 }
 
 /// containerd's own API, in the namespace of Kubernetes.
-Result<> lease_call(const std::string& method, std::string_view message, RuntimeDeadline deadline) {
+Result<> lease_call(const std::string& method, const std::string& message,
+                    RuntimeDeadline deadline) {
     TRY(grpc::call(kSocket, "containerd.services.leases.v1.Leases/" + method, message, deadline,
                    {{"containerd-namespace", "k8s.io"}}));
     return {};
+}
+
+std::chrono::seconds seconds_in(std::string_view text) {
+    std::chrono::seconds::rep seconds = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (read.ec == std::errc::result_out_of_range) return kMostGrace;
+    if (read.ec != std::errc{} || seconds < 0) return kDefaultGrace;
+    return std::min(std::chrono::seconds(seconds), kMostGrace);
+}
+
+/// As kubelet noted it; a container without the note gets Kubernetes' default.
+Result<std::chrono::seconds> grace_in(const std::vector<std::string_view>& annotations) {
+    constexpr std::uint32_t kKey = 1;
+    constexpr std::uint32_t kValue = 2;
+    for (const std::string_view entry : annotations) {
+        const auto key = TRY(protobuf::last_field(entry, kKey));
+        if (key != "io.kubernetes.pod.terminationGracePeriod") continue;
+        const auto value = TRY(protobuf::last_field(entry, kValue));
+        return seconds_in(value);
+    }
+    return kDefaultGrace;
 }
 
 }  // namespace
@@ -51,7 +78,7 @@ Result<> clear_store(RuntimeDeadline deadline) {
     auto made = lease_call("Create", lease, deadline);
     // conflict: left over by an interrupted run.
     if (!made && made.error().code != Code::conflict) return made;
-    return lease_call("Delete", lease + protobuf::true_field(kSync), deadline);
+    return lease_call("Delete", lease + protobuf::number_field(kSync, 1), deadline);
 }
 
 Result<std::vector<std::string>> pods_in(std::string_view response) {
@@ -85,7 +112,7 @@ Result<std::string> runtime_configuration(RuntimeDeadline deadline) {
     constexpr std::uint32_t kInfo = 2;     // of StatusResponse: a map
     constexpr std::uint32_t kKey = 1;
     constexpr std::uint32_t kValue = 2;
-    const auto response = TRY(call("Status", protobuf::true_field(kVerbose), deadline));
+    const auto response = TRY(call("Status", protobuf::number_field(kVerbose, 1), deadline));
     const auto entries = TRY(protobuf::fields(response, kInfo));
     for (const std::string_view entry : entries) {
         const auto key = TRY(protobuf::last_field(entry, kKey));
@@ -96,10 +123,61 @@ Result<std::string> runtime_configuration(RuntimeDeadline deadline) {
     return "";
 }
 
+Result<std::vector<RunningContainer>> containers_in(std::string_view response) {
+    constexpr std::uint32_t kSandbox = 2;      // of Container
+    constexpr std::uint32_t kAnnotations = 9;  // of Container: a map
+    const auto items = TRY(protobuf::fields(response, kItems));
+    std::vector<RunningContainer> containers;
+    containers.reserve(items.size());
+    for (const std::string_view item : items) {
+        const auto id = TRY(protobuf::last_field(item, kId));
+        const auto pod = TRY(protobuf::last_field(item, kSandbox));
+        const auto annotations = TRY(protobuf::fields(item, kAnnotations));
+        if (!is_id(id)) return fail(Code::invalid, "container id: expected letters and digits");
+        containers.push_back({std::string(id), std::string(pod), TRY(grace_in(annotations))});
+    }
+    return containers;
+}
+
+Result<std::vector<RunningContainer>> list_containers(RuntimeDeadline deadline) {
+    constexpr std::uint32_t kFilter = 1;      // of ListContainersRequest
+    constexpr std::uint32_t kState = 2;       // of ContainerFilter
+    constexpr std::uint32_t kStateValue = 1;  // of ContainerStateValue
+    constexpr std::uint64_t kRunning = 1;     // CONTAINER_RUNNING
+    const std::string running = protobuf::number_field(kStateValue, kRunning);
+    const auto response = TRY(call(
+        "ListContainers", protobuf::field(kFilter, protobuf::field(kState, running)), deadline));
+    auto containers = containers_in(response);
+    if (!containers) return during("ListContainers response", containers.error());
+    return containers;
+}
+
+Result<> stop_containers(const std::vector<RunningContainer>& containers,
+                         RuntimeDeadline deadline) {
+    constexpr std::uint32_t kContainerId = 1;  // of StopContainerRequest
+    constexpr std::uint32_t kTimeout = 2;
+    std::vector<std::string> messages;
+    messages.reserve(containers.size());
+    for (const RunningContainer& each : containers) {
+        messages.push_back(
+            protobuf::field(kContainerId, each.id) +
+            protobuf::number_field(kTimeout, static_cast<std::uint64_t>(each.grace.count())));
+    }
+    crash_point("containers.stop.before");
+    auto done = end_all("StopContainer", messages, deadline);
+    crash_point("containers.stop.after");
+    return done;
+}
+
 /// RemovePodSandbox alone fails for a pod whose network could not be removed.
-Result<> remove_pod(const std::string& id, RuntimeDeadline deadline) {
-    TRY(end_pod("StopPodSandbox", id, deadline));
-    return end_pod("RemovePodSandbox", id, deadline);
+Result<> remove_pods(const std::vector<std::string>& ids, RuntimeDeadline deadline) {
+    std::vector<std::string> messages;
+    messages.reserve(ids.size());
+    for (const std::string& id : ids) messages.push_back(protobuf::field(kPodSandboxId, id));
+    crash_point("pod.remove.before");
+    TRY(end_all("StopPodSandbox", messages, deadline));
+    crash_point("pod.remove.after");
+    return end_all("RemovePodSandbox", messages, deadline);
 }
 
 }  // namespace kubexm::executor

@@ -22,11 +22,32 @@ Result<> ping_runtime(RuntimeDeadline deadline);
 /// The configuration of containerd's CRI plugin as JSON; empty: it shows none.
 Result<std::string> runtime_configuration(RuntimeDeadline deadline);
 
-/// Stops and removes a pod with its containers and network. Success also where it is absent.
-Result<> remove_pod(const std::string& id, RuntimeDeadline deadline);
+struct RunningContainer {
+    std::string id;
+    std::string pod;             // id of its sandbox
+    std::chrono::seconds grace;  // between SIGTERM and SIGKILL
+
+    bool operator==(const RunningContainer&) const = default;
+};
+
+/// Of all pods.
+Result<std::vector<RunningContainer>> list_containers(RuntimeDeadline deadline);
+
+/// Ends them at once, each in its own time. Success also where they are absent.
+Result<> stop_containers(const std::vector<RunningContainer>& containers, RuntimeDeadline deadline);
+
+/// Stops and removes pods at once, with their containers and networks. Success also where they are
+/// absent.
+Result<> remove_pods(const std::vector<std::string>& ids, RuntimeDeadline deadline);
 
 /// Runs containerd's garbage collection of snapshots and content that removed pods used.
 Result<> clear_store(RuntimeDeadline deadline);
+
+/// No container gets more time to end: the management cluster waits five minutes for a release.
+inline constexpr std::chrono::seconds kMostGrace{120};
+
+/// The containers in a ListContainersResponse. invalid: not such a message.
+Result<std::vector<RunningContainer>> containers_in(std::string_view response);
 
 /// The ids in a ListPodSandboxResponse. invalid: not such a message.
 Result<std::vector<std::string>> pods_in(std::string_view response);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/runtime.hpp"
 #include "daemon/executor/steps/kinds.hpp"
@@ -20,20 +22,52 @@ Result<Names> recorded_pods(Context& context) {
     return kinds::entries_in(context, kSandboxes, kMostNames);
 }
 
-/// A stopped runtime does not block the undo.
-Result<std::string> pods_that_stay(Context& context, const Names& before) {
+/// A dead runtime does not block the undo.
+Result<std::string> pods_that_stay(Context& context, const Names& before, const Error& why) {
     const Names recorded = TRY(recorded_pods(context));
     const Names staying = new_objects::newer(recorded, before);
     if (staying.empty()) return std::string();
     return fmt::format(
-        "containerd is not running: {} pods stay in its records ({}); start it to remove them",
+        "{}: {} pods stay in its records ({}) and their processes end with their control groups; "
+        "restart containerd, then remove the pods with crictl rmp --force --all",
+        why.code == Code::not_found ? "containerd is not running" : "containerd does not answer",
         staying.size(), fmt::join(staying, ", "));
+}
+
+/// What runs in these pods gets SIGTERM and its time to end. An error is none of ours: removing the
+/// pod kills what is left of it.
+void end_containers(Context& context, const Names& pods) {
+    auto running = list_containers(context.deadline);
+    if (!running) return;
+    std::erase_if(*running, [&](const RunningContainer& each) {
+        return !std::ranges::binary_search(pods, each.pod);
+    });
+    if (!running->empty()) std::ignore = stop_containers(*running, context.deadline);
+}
+
+/// A few at once: each runs network plugins, which wait for each other.
+Result<> remove_in_turn(Context& context, const Names& pods) {
+    constexpr std::size_t kAtOnce = 8;
+    for (std::size_t first = 0; first < pods.size(); first += kAtOnce) {
+        const auto begin = pods.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto count = std::min(kAtOnce, pods.size() - first);
+        const Names some(begin, begin + static_cast<std::ptrdiff_t>(count));
+        auto done = executor::remove_pods(some, context.deadline);
+        if (!done) return during("removing pods", done.error());
+    }
+    return {};
 }
 
 /// containerd deletes the files of removed pods when it collects garbage.
 Result<std::string> collect_garbage(Context& context) {
     auto done = clear_store(context.deadline);
     return done ? "" : "containerd will clear its store later: " + done.error().what;
+}
+
+/// One that is stopped, hangs, or whose CRI is off: the pods end with their control groups.
+bool is_dead(const Error& error) {
+    return error.code == Code::not_found || error.code == Code::timeout ||
+           error.code == Code::unavailable;
 }
 
 }  // namespace
@@ -46,16 +80,16 @@ Result<Names> pods(Context& context) {
 }
 
 Result<std::string> remove_pods(Context& context, const Names& before) {
+    constexpr std::chrono::seconds kPatience{20};  // with a runtime that does not answer
     for (int round = 0; round < kRounds; ++round) {
-        auto now = list_pods(context.deadline);
-        if (!now && now.error().code == Code::not_found) return pods_that_stay(context, before);
+        auto now =
+            list_pods(std::min(context.deadline, std::chrono::steady_clock::now() + kPatience));
+        if (!now && is_dead(now.error())) return pods_that_stay(context, before, now.error());
         if (!now) return std::unexpected(now.error());
         const Names going = new_objects::newer(*now, before);
         if (going.empty()) return collect_garbage(context);
-        for (const std::string& id : going) {
-            auto done = remove_pod(id, context.deadline);
-            if (!done) return during("removing pod " + id, done.error());
-        }
+        end_containers(context, going);
+        TRY(remove_in_turn(context, going));
     }
     return fail(Code::conflict,
                 "new pods keep appearing: stop the process that creates pods in containerd, then "

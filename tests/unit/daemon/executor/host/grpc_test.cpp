@@ -56,6 +56,32 @@ TEST(Grpc, FramesAreReadAsTheyAreWritten) {
     EXPECT_EQ(*grpc::unframed(grpc::framed(std::string(70000, 'x'))), std::string(70000, 'x'));
 }
 
+/// The whole answer to one of several calls.
+std::string answer_on(std::uint32_t stream, const std::string& body, const std::string& status) {
+    return frame(Frame::headers, kEndHeaders, stream, kOk) +
+           frame(Frame::data, 0, stream, grpc::framed(body)) +
+           frame(Frame::headers, kEndHeaders | kEndStream, stream, header("grpc-status", status));
+}
+
+TEST(Grpc, SeveralCallsGetTheirOwnAnswersInAnyOrder) {
+    const FakeServer server(says(kSettings + answer_on(5, "third", "0") +
+                                 answer_on(1, "first", "0") + answer_on(3, "", "5")));
+    const std::vector<std::string> questions{"a", "b", "c"};
+    const auto replies = grpc::call_all(server.path(), "a.v1.B/C", questions, late());
+    ASSERT_EQ(replies.size(), 3U);
+    EXPECT_EQ(answer_or_error(replies[0]), "first");
+    EXPECT_THAT(replies[1], IsError(Code::not_found, "a.v1.B/C"));
+    EXPECT_EQ(answer_or_error(replies[2]), "third");
+}
+
+TEST(Grpc, ACallWithoutAnAnswerDoesNotTakeTheOthersWithIt) {
+    const FakeServer server(says(kSettings + answer_on(3, "second", "0")));
+    const std::vector<std::string> questions{"a", "b"};
+    const auto replies = grpc::call_all(server.path(), "a.v1.B/C", questions, brief());
+    EXPECT_THAT(replies[0], IsError(Code::timeout, "a.v1.B/C"));
+    EXPECT_EQ(answer_or_error(replies[1]), "second");
+}
+
 TEST(Grpc, RefusesFramesThatAreNotOnePlainMessage) {
     for (const std::string& body : {""s, "\0\0\0\0"s, "\1\0\0\0\3abc"s, "\0\0\0\0\4abc"s,
                                     "\0\0\0\0\2abc"s, "\0\0\0\0\1a\0\0\0\0\1b"s}) {

@@ -17,7 +17,8 @@ TEST(Protobuf, WritesAsTheSpecificationSays) {
     EXPECT_EQ(field(2, "testing"), "\x12\x07testing");  // the example of its guide
     EXPECT_EQ(field(1, std::string(300, 'a')), "\x0a\xac\x02" + std::string(300, 'a'));
     EXPECT_EQ(field(16, ""), "\x82\x01\x00"s);
-    EXPECT_EQ(true_field(2), "\x10\x01");
+    EXPECT_EQ(number_field(2, 1), "\x10\x01");
+    EXPECT_EQ(number_field(2, 300), "\x10\xac\x02");
 }
 
 TEST(Protobuf, FindsAFieldAmongOthers) {
