@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -15,7 +16,9 @@
 #include "daemon/agent/executor_client.hpp"
 #include "daemon/agent/facts.hpp"
 #include "daemon/agent/link_watch.hpp"
+#include "daemon/agent/name_lookup.hpp"
 #include "daemon/agent/status_line.hpp"
+#include "daemon/base/duration.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/memory.hpp"
 #include "daemon/base/options.hpp"
@@ -67,6 +70,7 @@ agent::Agent::Options options_of(const config::Config& settings, IdleTimer& idle
     return {.version = std::string(kVersion),
             .state = settings.state,
             .namespace_ = settings.management.namespace_,
+            .pods_timeout = duration_in(settings.release.pods_timeout).value_or(std::chrono::minutes(2)),
             .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
             .is_bootstrap_configured = !settings.management.bootstrap_kubeconfig.empty(),
             .on_change = [&idle](const model::Snapshot& snapshot) {
@@ -82,6 +86,7 @@ agent::Agent::Ports ports_of(Loop& loop, agent::ExecutorPort& executor) {
                     return kube::Api::create(loop, std::move(credentials));
                 },
             .clock = [] { return std::chrono::system_clock::now(); },
+            .look_up = agent::look_up,
             .read_facts = agent::read_facts};
 }
 

@@ -21,6 +21,7 @@ public:
         std::string version;
         std::string state;  // kubexmd's state directory
         std::string namespace_;
+        std::chrono::seconds pods_timeout{120};
         std::string bootstrap_kubeconfig;
         bool is_bootstrap_configured = false;  // HostIdentity::Options::is_configured
         StateStore::Listener on_change;
@@ -30,6 +31,8 @@ public:
         ExecutorPort& executor;
         std::function<Result<std::unique_ptr<kube::Api>>(kube::ClusterCredentials)> connect;
         Clock clock;
+        /// look_up(), or that of a test.
+        NameLookup look_up;
         /// read_facts(), or that of a test.
         FactsMonitor::Read read_facts;
     };

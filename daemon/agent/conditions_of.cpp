@@ -26,6 +26,16 @@ std::string progress_of(const model::PlanView& plan) {
                        next == plan.steps.end() ? "" : "; " + next->text);
 }
 
+std::string release_progress(const AgentState& state) {
+    constexpr std::size_t kMostNamed = 5;
+    const auto& pods = state.ending_pods;
+    if (pods.empty()) return state.plan ? progress_of(*state.plan) : "";
+    const auto named = std::min(pods.size(), kMostNamed);
+    const auto end = pods.begin() + static_cast<std::ptrdiff_t>(named);
+    return fmt::format("waiting for the end of {} pods: {}{}", pods.size(),
+                       fmt::join(pods.begin(), end, ", "), named < pods.size() ? ", ..." : "");
+}
+
 bool is_joined(const AgentState& state) {
     return state.decision && state.executor.observed &&
            state.executor.observed->is_joined(state.decision->owner);
@@ -220,8 +230,7 @@ std::optional<Condition> assignment_applied(const AgentState& state) {
             return is_false(kAssignmentApplied, "Info", "Joining",
                             state.plan ? progress_of(*state.plan) : "reading the bootstrap secret");
         case Action::release:
-            return is_false(kAssignmentApplied, "Info", "Releasing",
-                            state.plan ? progress_of(*state.plan) : "");
+            return is_false(kAssignmentApplied, "Info", "Releasing", release_progress(state));
         case Action::maintain:
         case Action::repair:
             break;

@@ -6,6 +6,7 @@
 
 #include "daemon/agent/credential_store.hpp"
 #include "daemon/agent/executor_port.hpp"
+#include "daemon/agent/name_lookup.hpp"
 #include "daemon/agent/state_store.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/loop/loop.hpp"
@@ -20,7 +21,10 @@ struct AgentContext {
     StateStore& state;
     /// kube::Api::create(), or that of a test.
     std::function<Result<std::unique_ptr<kube::Api>>(kube::ClusterCredentials)> connect;
-    std::string namespace_;  // of the ByoHost
+    /// look_up(), or that of a test.
+    NameLookup look_up;
+    std::string namespace_;             // of the ByoHost
+    std::chrono::seconds pods_timeout;  // for the end of the pods of a host that is released
 
     const model::HostFacts& facts() const { return state.read().facts; }
 };

@@ -23,13 +23,14 @@ std::string node_remains(const std::string& node, const std::string& why) {
 }  // namespace
 
 std::string release_message(const std::vector<model::Remaining>& stays,
-                            const std::string& node_message) {
+                            const std::string& node_message, const std::string& pods_message) {
     std::string message = node_message;
     for (const model::Remaining& each : stays) {
         message +=
             fmt::format("{}{} stays: {}", message.empty() ? "" : "; ", each.object, each.why);
     }
-    return message.empty() ? "the host was released and is as it was" : message;
+    if (message.empty()) message = "the host was released and is as it was";
+    return pods_message.empty() ? message : fmt::format("{}; {}", message, pods_message);
 }
 
 Releasing::Releasing(AgentContext& context, const JoinStrategy& strategy, std::string owner,
@@ -37,6 +38,15 @@ Releasing::Releasing(AgentContext& context, const JoinStrategy& strategy, std::s
     : Activity(context, std::move(done)), strategy_(strategy), owner_(std::move(owner)) {}
 
 void Releasing::start() {
+    draining_ = std::make_unique<Draining>(context(), strategy_, owner_,
+                                           [this](const Result<std::string>& message) {
+                                               pods_message_ = message.value_or("");
+                                               undo();
+                                           });
+    draining_->start();
+}
+
+void Releasing::undo() {
     run_ = std::make_unique<PlanRun>(
         context(), PlanRun::Undo{owner_},
         [this](const Result<wire::PlanSummary>& outcome) { on_undone(outcome); });
@@ -57,7 +67,7 @@ void Releasing::on_undone(const Result<wire::PlanSummary>& outcome) {
 }
 
 void Releasing::end(const std::string& node_message) {
-    finish(release_message(stays_, node_message));
+    finish(release_message(stays_, node_message, pods_message_));
 }
 
 /// After the undo: a running kubelet would create the Node again.

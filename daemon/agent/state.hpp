@@ -104,6 +104,7 @@ struct AgentState {
     std::optional<ActivityFailure> failure;
     std::optional<Released> released;
     std::vector<model::Finding> preflight;  // of the last join
+    std::vector<std::string> ending_pods;   // that a release waits for
     std::optional<model::PlanView> plan;
     std::optional<NodeState> node;
     std::map<std::string, RepairState> repairs;  // by object

@@ -97,26 +97,30 @@ void TlsJoin::check_host(kube::ClusterCredentials bootstrap) {
     const auto wanted = wanted_join(context().state.read());
     if (!wanted || !*wanted) return get_credential(std::move(bootstrap));  // which says why
     const model::NodeJoin& join = **wanted;
-    const wire::Preflight request{{.node_name = join.node_name,
-                                   .minor = join.minor,
-                                   .cgroup_driver = join.kubelet.cgroup_driver,
-                                   .fail_swap_on = join.kubelet.fail_swap_on}};
-    context().executor.ask(request, {},
-                           lifetime().guard([this, bootstrap = std::move(bootstrap)](
-                                                const Result<wire::Reply>& reply) mutable {
-                               on_checked(reply, std::move(bootstrap));
-                           }));
+    model::JoinNeeds needs{.node_name = join.node_name,
+                           .server = join.server,
+                           .minor = join.minor,
+                           .cgroup_driver = join.kubelet.cgroup_driver,
+                           .fail_swap_on = join.kubelet.fail_swap_on};
+    // Without the token: any answer of the server will do.
+    kube::ClusterCredentials server{
+        .server = bootstrap.server, .server_name = bootstrap.server_name, .ca = bootstrap.ca};
+    checks_ = std::make_unique<JoinChecks>(
+        context(), std::move(needs), std::move(server),
+        [this, bootstrap = std::move(bootstrap)](const Result<Checked>& checked) mutable {
+            on_checked(checked, std::move(bootstrap));
+        });
+    checks_->start();
 }
 
-void TlsJoin::on_checked(const Result<wire::Reply>& reply, kube::ClusterCredentials bootstrap) {
-    if (!reply) return finish(std::unexpected(reply.error()));
-    const auto* result = std::get_if<wire::PreflightResult>(&*reply);
-    if (result == nullptr) return finish(fail(Code::internal, "preflight: unexpected reply"));
-    context().state.change([&](AgentState& state) { state.preflight = result->findings; });
+void TlsJoin::on_checked(const Result<Checked>& checked, kube::ClusterCredentials bootstrap) {
+    if (!checked) return finish(std::unexpected(checked.error()));
+    context().state.change([&](AgentState& state) { state.preflight = checked->findings; });
     const auto& observed = context().state.read().executor.observed;
     const bool has_node = observed && !observed->present_machines().empty();
-    auto ready = model::without_errors(result->findings);
-    if (!ready && !has_node) return finish(ready);  // else it is adopted, or joined further
+    auto ready = model::without_errors(checked->findings);
+    // Else it is adopted, or joined further.
+    if (!ready && !has_node) return finish(checked->unreachable ? *checked->unreachable : ready);
     get_credential(std::move(bootstrap));
 }
 

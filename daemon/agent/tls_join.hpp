@@ -4,6 +4,7 @@
 #include <string>
 
 #include "daemon/agent/activity.hpp"
+#include "daemon/agent/join_checks.hpp"
 #include "daemon/agent/join_strategy.hpp"
 #include "daemon/agent/node_credential.hpp"
 #include "daemon/agent/plan_run.hpp"
@@ -34,7 +35,7 @@ public:
 private:
     void read_secret();
     void check_host(kube::ClusterCredentials bootstrap);
-    void on_checked(const Result<wire::Reply>& reply, kube::ClusterCredentials bootstrap);
+    void on_checked(const Result<Checked>& checked, kube::ClusterCredentials bootstrap);
     void get_credential(kube::ClusterCredentials bootstrap);
     void on_credential(const Result<kube::ClusterCredentials>& credentials);
     Result<> submit_plan(const kube::ClusterCredentials& credentials);
@@ -44,6 +45,7 @@ private:
     ManagementApi management_;
     JoinRequest request_;
     std::unique_ptr<SecretReader> secret_;
+    std::unique_ptr<JoinChecks> checks_;
     std::unique_ptr<NodeCredential> credential_;
     std::unique_ptr<PlanRun> run_;
 };

@@ -46,11 +46,22 @@ struct LocalApi {
     }
 };
 
+/// Giving the host back.
+struct Release {
+    std::string pods_timeout = "2m";  // for the end of its pods
+
+    bool operator==(const Release&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("pods_timeout", self.pods_timeout, kPodsTimeout);
+    }
+};
+
 /// The settings of /etc/kubexm/kubexmd.yaml and kubexmd.yaml.d. None of them is secret.
 struct Config {
     LogSettings log;
     Management management;
     Host host;
+    Release release;
     LocalApi api;
     ExecutorConnection executor;
     std::string state = "/var/lib/kubexm";
@@ -61,6 +72,7 @@ struct Config {
         visit("log", self.log);
         visit("management", self.management);
         visit("host", self.host);
+        visit("release", self.release);
         visit("api", self.api);
         visit("executor", self.executor);
         visit("state", self.state, kAbsolutePath);

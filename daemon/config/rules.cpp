@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/duration.hpp"
 #include "daemon/model/allow.hpp"
 #include "daemon/model/cluster_rule.hpp"
 #include "daemon/model/denied_sysctls.hpp"
@@ -31,6 +32,11 @@ bool is_optional_loopback_endpoint(std::string_view text) {
 
 bool is_allowed_sysctl_pattern(std::string_view text) {
     return is_sysctl_pattern(text) && !model::is_denied_sysctl(text);
+}
+
+bool is_pods_timeout(std::string_view text) {
+    const auto duration = duration_in(text);
+    return duration && *duration <= std::chrono::minutes(3);
 }
 
 bool is_step_type(std::string_view text) { return is_in(model::AllowList{}.steps, text); }

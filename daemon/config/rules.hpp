@@ -16,6 +16,7 @@ bool is_step_type(std::string_view text);
 bool is_document_type(std::string_view text);
 bool is_allowed_server(std::string_view text);
 bool is_allowed_registry(std::string_view text);
+bool is_pods_timeout(std::string_view text);
 bool is_check_id(std::string_view text);
 
 /// "" where the default is determined at run time.
@@ -38,6 +39,9 @@ inline constexpr Rule kAllowedServer{
     "CAs: \"HOST:PORT sha256:HEX\""};
 inline constexpr Rule kCheckId{is_check_id,
                                "a check that kubexmctl preflight shows, such as swap-on"};
+inline constexpr Rule kPodsTimeout{
+    is_pods_timeout,
+    "at most 3m, such as 90s: the management cluster waits five minutes for a release"};
 inline constexpr Rule kAllowedRegistry{is_allowed_registry,
                                        "HOST or HOST:PORT of a registry, or \"*\" for any"};
 

@@ -35,11 +35,14 @@ private:
 
 class HttpApi final : public Api {
 public:
-    HttpApi(std::shared_ptr<Multi> multi, std::shared_ptr<const Endpoint> endpoint,
+    HttpApi(std::shared_ptr<Multi> multi, std::shared_ptr<Endpoint> endpoint,
             std::chrono::milliseconds deadline)
         : multi_(std::move(multi)), endpoint_(std::move(endpoint)), deadline_(deadline) {}
 
     const std::string& server() const override { return endpoint_->credentials.server; }
+    std::optional<std::chrono::seconds> clock_offset() const override {
+        return endpoint_->clock_offset;
+    }
 
     Api::Handle get(std::string path, Callback callback) override {
         return request({.method = "GET", .path = std::move(path)}, std::move(callback));
@@ -82,7 +85,7 @@ private:
     }
 
     std::shared_ptr<Multi> multi_;
-    std::shared_ptr<const Endpoint> endpoint_;
+    std::shared_ptr<Endpoint> endpoint_;
     std::chrono::milliseconds deadline_;
 };
 
@@ -118,7 +121,7 @@ Result<std::unique_ptr<Api>> make_api(Loop& loop, ClusterCredentials credentials
         return during("credentials for " + url->text(), checked.error());
     }
     auto multi = TRY(Multi::create(loop));
-    auto endpoint = std::make_shared<const Endpoint>(std::move(credentials), std::move(*url));
+    auto endpoint = std::make_shared<Endpoint>(std::move(credentials), std::move(*url));
     return std::make_unique<HttpApi>(std::move(multi), std::move(endpoint), deadline);
 }
 

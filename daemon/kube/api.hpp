@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -65,6 +66,10 @@ public:
     virtual ~Api() = default;
 
     virtual const std::string& server() const = 0;
+
+    /// The server's clock (the Date of its last response) minus this host's. None: no response yet,
+    /// or without a Date.
+    virtual std::optional<std::chrono::seconds> clock_offset() const = 0;
 
     /// The callback never comes from inside the call; it may destroy the handle.
     [[nodiscard]] virtual Handle get(std::string path, Callback callback) = 0;

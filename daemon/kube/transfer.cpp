@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -59,7 +60,9 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* transfer) 
 }
 
 std::size_t on_header(char* line, std::size_t, std::size_t size, void* transfer) noexcept {
-    if (std::string_view(line, size) == "\r\n") static_cast<Transfer*>(transfer)->on_head();
+    if (std::string_view(line, size) != "\r\n") return size;
+    static_cast<Transfer*>(transfer)->note_date();
+    static_cast<Transfer*>(transfer)->on_head();
     return size;
 }
 
@@ -135,7 +138,7 @@ void Headers::add(std::string&& line) {
     list_ = longer;
 }
 
-Transfer::Transfer(std::shared_ptr<const Endpoint> endpoint, Request request)
+Transfer::Transfer(std::shared_ptr<Endpoint> endpoint, Request request)
     : endpoint_(std::move(endpoint)),
       request_(std::move(request)),
       description_(fmt::format("{} {} at {}", request_.method,
@@ -185,6 +188,14 @@ int Transfer::status() const {
     long status = 0;
     ::curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
     return static_cast<int>(status);
+}
+
+void Transfer::note_date() const {
+    curl_header* date = nullptr;
+    const auto got = ::curl_easy_header(easy_.get(), "Date", 0, CURLH_HEADER, -1, &date);
+    const time_t seconds = got == CURLHE_OK ? ::curl_getdate(date->value, nullptr) : -1;
+    if (seconds < 0) return;
+    endpoint_->clock_offset = std::chrono::seconds(seconds - ::time(nullptr));
 }
 
 std::chrono::seconds Transfer::retry_after() const {

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,7 @@ namespace kubexm::kube {
 struct Endpoint {
     ClusterCredentials credentials;
     ServerUrl url;
+    std::optional<std::chrono::seconds> clock_offset;  // of the last response
 };
 
 struct Request {
@@ -49,7 +51,7 @@ private:
 /// in deliver() and finish(), after curl has returned, and may destroy any request or the Api.
 class Transfer : public std::enable_shared_from_this<Transfer> {
 public:
-    Transfer(std::shared_ptr<const Endpoint> endpoint, Request request);
+    Transfer(std::shared_ptr<Endpoint> endpoint, Request request);
     virtual ~Transfer() = default;
     Transfer(const Transfer&) = delete;
     Transfer& operator=(const Transfer&) = delete;
@@ -57,6 +59,7 @@ public:
     Result<> prepare();
     CURL* easy() const { return easy_.get(); }
 
+    void note_date() const;
     /// The head of the response is complete.
     virtual void on_head() {}
     /// A piece of the body; false aborts the request.
@@ -85,7 +88,7 @@ private:
 
     void add_headers();
 
-    std::shared_ptr<const Endpoint> endpoint_;
+    std::shared_ptr<Endpoint> endpoint_;
     Request request_;
     std::string description_;  // "GET /api/v1/nodes at https://10.0.0.1:6443"
     std::array<char, CURL_ERROR_SIZE> error_{};

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxLine = std::size_t{16} * 1024 * 1024;
 /// One response, delivered as a whole.
 class UnaryTransfer final : public Transfer {
 public:
-    UnaryTransfer(std::shared_ptr<const Endpoint> endpoint, Request request, Api::Callback callback)
+    UnaryTransfer(std::shared_ptr<Endpoint> endpoint, Request request, Api::Callback callback)
         : Transfer(std::move(endpoint), std::move(request)), callback_(std::move(callback)) {}
 
     bool receive(std::string_view bytes) override;
@@ -39,7 +39,7 @@ private:
 class StreamTransfer final : public Transfer {
 public:
     /// `multi` must outlive it.
-    StreamTransfer(std::shared_ptr<const Endpoint> endpoint, Request request, Multi& multi,
+    StreamTransfer(std::shared_ptr<Endpoint> endpoint, Request request, Multi& multi,
                    Api::LineCallback line, Api::EndCallback end)
         : Transfer(std::move(endpoint), std::move(request)),
           multi_(multi),

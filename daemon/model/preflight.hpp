@@ -13,7 +13,8 @@
 
 namespace kubexm::model {
 
-/// What is checked before a host becomes a node.
+/// What is checked before a host becomes a node; the last three by kubexmd, the others by the
+/// executor.
 enum class CheckId {
     kubelet_active,
     kubelet_enabled,
@@ -31,6 +32,10 @@ enum class CheckId {
     host_name,
     port_taken,
     network_tools,
+    cluster_allowed,
+    api_server,
+    clock,
+    name_lookup,
 };
 
 /// An error refuses a join; a warning does not.
@@ -60,6 +65,7 @@ Result<> without_errors(const std::vector<Finding>& findings);
 /// What a join needs of its host, as far as orders decide it.
 struct JoinNeeds {
     std::string node_name;    // empty: not known
+    std::string server;       // URL of the API server; empty: not known
     std::uint32_t minor = 0;  // 34 for Kubernetes 1.34; 0: any
     CgroupDriver cgroup_driver = CgroupDriver::systemd;
     bool fail_swap_on = true;
@@ -67,6 +73,7 @@ struct JoinNeeds {
     bool operator==(const JoinNeeds&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("node_name", self.node_name);
+        visit("server", self.server);
         visit("minor", self.minor);
         visit("cgroup_driver", self.cgroup_driver);
         visit("fail_swap_on", self.fail_swap_on);
@@ -80,7 +87,7 @@ namespace kubexm {
 template <>
 struct Names<model::CheckId> {
     using Id = model::CheckId;
-    static constexpr std::array<std::pair<Id, std::string_view>, 16> kAll{{
+    static constexpr std::array<std::pair<Id, std::string_view>, 20> kAll{{
         {Id::kubelet_active, "kubelet-active"},
         {Id::kubelet_enabled, "kubelet-enabled"},
         {Id::kubeconfig_present, "kubeconfig-present"},
@@ -97,6 +104,10 @@ struct Names<model::CheckId> {
         {Id::host_name, "host-name"},
         {Id::port_taken, "port-10250"},
         {Id::network_tools, "network-tools"},
+        {Id::cluster_allowed, "cluster-allowed"},
+        {Id::api_server, "api-server"},
+        {Id::clock, "clock"},
+        {Id::name_lookup, "name-lookup"},
     }};
 };
 

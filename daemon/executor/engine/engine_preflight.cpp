@@ -46,8 +46,8 @@ Result<std::vector<model::Finding>> Engine::preflight(const model::JoinNeeds& ne
 
 Result<std::vector<model::Finding>> Engine::findings(Journal& journal,
                                                      const model::JoinNeeds& needs) {
-    const auto facts =
-        TRY(probe_.read(systemd_, std::chrono::steady_clock::now() + kProbeDeadline));
+    auto facts = TRY(probe_.read(systemd_, std::chrono::steady_clock::now() + kProbeDeadline));
+    facts.allowed_clusters = allow_.clusters;
     const bool is_own_node = TRY(has_node(journal));
     auto found = findings_of(facts, needs, is_own_node);
     std::erase_if(found, [&](const model::Finding& each) {

@@ -131,11 +131,28 @@ Result<bool> Systemd::needs_reload(const std::string& unit, Deadline deadline) {
     return found->needs_reload;
 }
 
-Result<bool> Systemd::is_stopping(Deadline deadline) {
-    Manager* systemd = TRY(impl_->connect(deadline));
+Result<bus::Message> Systemd::Impl::property(const char* name, Deadline deadline) {
+    Manager* systemd = TRY(connect(deadline));
     auto request = systemd->request_to(kManagerPath, "org.freedesktop.DBus.Properties", "Get");
-    request.add("ss", kManagerInterface, "SystemState");
-    const auto reply = TRY(systemd->ask(request, deadline));
+    request.add("ss", kManagerInterface, name);
+    return systemd->ask(request, deadline);
+}
+
+Result<std::vector<std::string>> Systemd::unit_path(Deadline deadline) {
+    const auto reply = TRY(impl_->property("UnitPath", deadline));
+    std::vector<std::string> directories;
+    const char* directory = nullptr;
+    int got = sd_bus_message_enter_container(reply.get(), 'v', "as");
+    if (got >= 0) got = sd_bus_message_enter_container(reply.get(), 'a', "s");
+    while (got >= 0 && (got = sd_bus_message_read(reply.get(), "s", &directory)) > 0) {
+        directories.emplace_back(directory);
+    }
+    if (got < 0) return bus::unexpected_types(reply.get(), "vas");
+    return directories;
+}
+
+Result<bool> Systemd::is_stopping(Deadline deadline) {
+    const auto reply = TRY(impl_->property("SystemState", deadline));
     const char* state = nullptr;
     TRY(bus::read(reply, "v", "s", &state));
     return std::string_view(state) == "stopping";

@@ -75,6 +75,9 @@ public:
     /// Whether a unit's files are newer than what systemd has loaded.
     Result<bool> needs_reload(const std::string& unit, Deadline deadline);
 
+    /// The directories of unit files and drop-ins, the most important one first.
+    Result<std::vector<std::string>> unit_path(Deadline deadline);
+
     /// Whether the host shuts down.
     Result<bool> is_stopping(Deadline deadline);
 

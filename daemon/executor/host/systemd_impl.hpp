@@ -28,6 +28,9 @@ struct Systemd::Impl {
     /// The same after a check of the unit's name.
     Result<Manager*> connect_for(std::string_view unit, Deadline deadline);
 
+    /// A property of the manager.
+    Result<bus::Message> property(const char* name, Deadline deadline);
+
     /// Queues a job of a unit and waits for its end.
     Result<> job(const char* method, const std::string& unit, Deadline deadline);
 

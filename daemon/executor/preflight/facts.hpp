@@ -27,6 +27,7 @@ struct PreflightFacts {
     std::optional<Error> cri;      // why it does not serve Kubernetes
     std::size_t pods = 0;
     std::optional<model::CgroupDriver> cgroup_driver;  // none: it does not say
+    std::vector<std::string> allowed_clusters{"*"};    // as root lists them
     // The system
     std::vector<std::string> swaps;
     std::string kernel;  // "6.1.0-25-amd64"

@@ -7,7 +7,9 @@
 #include <iterator>
 #include <utility>
 
+#include "daemon/base/grammar.hpp"
 #include "daemon/base/text.hpp"
+#include "daemon/model/cluster_rule.hpp"
 #include "daemon/model/names.hpp"
 
 namespace kubexm::executor {
@@ -182,6 +184,24 @@ Found network_tools(const Subject& of) {
                    "iptables-nft nftables conntrack-tools"};
 }
 
+/// Before the certificate: root would refuse the plan.
+Found cluster_allowed(const Subject& of) {
+    const std::string& server = of.needs.server;
+    if (server.empty()) return {};
+    if (!kServerUrl.holds(server)) {
+        return Finding{CheckId::cluster_allowed, Severity::error,
+                       fmt::format("API server \"{}\"", printable(server)),
+                       std::string(kServerUrl.words),
+                       "correct the server in the kubeconfig of the bootstrap secret"};
+    }
+    if (model::rule_for(of.facts.allowed_clusters, server)) return {};
+    return Finding{CheckId::cluster_allowed, Severity::error,
+                   fmt::format("{} is not in allow.clusters", server),
+                   "an API server that root of this host permits",
+                   "add its HOST:PORT to allow.clusters in /etc/kubexm/executor.yaml, then: "
+                   "systemctl reload kubexm-executor"};
+}
+
 }  // namespace
 
 std::vector<Finding> findings_of(const PreflightFacts& facts, const JoinNeeds& needs,
@@ -191,7 +211,8 @@ std::vector<Finding> findings_of(const PreflightFacts& facts, const JoinNeeds& n
     for (const auto check :
          {kubelet_active, kubelet_enabled, kubeconfig_present, static_pods_present, pods_present,
           kubelet_drop_in, kubelet_missing, kubelet_version, runtime_silent, cri_disabled,
-          cgroup_driver, swap_on, kernel_version, host_name, port_taken, network_tools}) {
+          cgroup_driver, swap_on, kernel_version, host_name, port_taken, network_tools,
+          cluster_allowed}) {
         if (auto finding = check(subject)) found.push_back(*std::move(finding));
     }
     return found;

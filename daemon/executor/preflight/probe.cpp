@@ -33,7 +33,7 @@ std::string text_of(const std::string& path) { return read_file(path, kMaxText).
 bool is_ours(const std::string& file) { return text_of(file).find(kNotice) != std::string::npos; }
 
 /// The visible entries of a directory, as paths; none: absent.
-std::vector<std::string> entries_of(const char* directory) {
+std::vector<std::string> entries_of(const std::string& directory) {
     std::vector<std::string> paths;
     std::error_code problem;
     for (fs::directory_iterator entry(directory, problem), end; !problem && entry != end;
@@ -46,17 +46,17 @@ std::vector<std::string> entries_of(const char* directory) {
 }
 
 /// Also of a unit that has no file yet, which systemd does not tell.
-std::vector<std::string> command_drop_ins() {
+std::vector<std::string> command_drop_ins(const std::vector<std::string>& unit_path) {
     std::vector<std::string> found;
     std::set<std::string> seen;  // the first file of a name hides the others
-    for (const char* directory :
-         {"/etc/systemd/system/kubelet.service.d", "/run/systemd/system/kubelet.service.d",
-          "/usr/local/lib/systemd/system/kubelet.service.d",
-          "/usr/lib/systemd/system/kubelet.service.d"}) {
-        for (const std::string& file : entries_of(directory)) {
-            const bool is_new = seen.insert(fs::path(file).filename()).second;
-            const bool counts = is_new && file.ends_with(".conf");
-            if (counts && sets_command(text_of(file))) found.push_back(file);
+    // What is in service.d is for all services.
+    for (const char* name : {"kubelet.service.d", "service.d"}) {
+        for (const std::string& directory : unit_path) {
+            for (const std::string& file : entries_of(fmt::format("{}/{}", directory, name))) {
+                const bool is_new = seen.insert(fs::path(file).filename()).second;
+                const bool counts = is_new && file.ends_with(".conf");
+                if (counts && sets_command(text_of(file))) found.push_back(file);
+            }
         }
     }
     return found;
@@ -113,7 +113,8 @@ Result<PreflightFacts> PreflightProbe::read(Systemd& systemd, Systemd::Deadline 
     facts.kubelet_active = unit.active != "inactive" && unit.active != "failed";
     facts.kubelet_enabled = unit.enablement.starts_with("enabled");
     facts.kubelet_is_ours = !unit.fragment.empty() && is_ours(unit.fragment);
-    facts.drop_ins = command_drop_ins();
+    const auto unit_path = TRY(systemd.unit_path(deadline));
+    facts.drop_ins = command_drop_ins(unit_path);
     const auto version = version_of_kubelet(deadline);
     if (version) facts.version = *version;
     if (!version) facts.kubelet = version.error();

@@ -38,7 +38,9 @@ protected:
         [](const kube::ClusterCredentials&) -> Result<std::unique_ptr<kube::Api>> {
             return fail(Code::unavailable, "no server");
         },
-        "default"};
+        look_up,
+        "default",
+        std::chrono::minutes(2)};
 };
 
 TEST_F(HostIdentityTest, WithoutABootstrapKubeconfigNamesItsPath) {

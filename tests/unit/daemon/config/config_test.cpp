@@ -89,7 +89,7 @@ TEST_F(Load, ListsTheProblemsOfAllFiles) {
     EXPECT_EQ(
         config.error().what,
         first +
-            ":1:1: unknown key \"lgo\": expected one of api, executor, host, log, management, "
+            ":1:1: unknown key \"lgo\": expected one of api, executor, host, log, management, release, "
             "state; "
             "the nearest is "
             "\"log\"\n" +
@@ -150,7 +150,7 @@ TEST_F(Load, ReportsAnUnreadableFileWithTheOtherProblems) {
     EXPECT_EQ(
         config.error().what,
         file_ + ": expected a regular file\n" + other +
-            ":1:1: unknown key \"stat\": expected one of api, executor, host, log, management, "
+            ":1:1: unknown key \"stat\": expected one of api, executor, host, log, management, release, "
             "state; the nearest is \"state\"");
 }
 

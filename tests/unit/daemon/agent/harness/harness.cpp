@@ -10,6 +10,14 @@ constexpr int kMostTurns = 20000;  // reached only by a loop that never becomes 
 
 }  // namespace
 
+namespace {
+
+struct SimulatedLookup : Loop::Source {
+    std::shared_ptr<int> alive = std::make_shared<int>();
+};
+
+}  // namespace
+
 Harness::Harness() {
     facts_.name = "h1";
     facts_.machine_id = "m1";
@@ -33,20 +41,22 @@ void Harness::begin() {
         }
         return management_.connect();
     };
-    agent_ =
-        must(Agent::create(loop_,
-                           {.version = "0.1.0",
-                            .state = directory_.path(),
-                            .namespace_ = "default",
-                            .bootstrap_kubeconfig = directory_ / "bootstrap",
-                            .on_change = [](const model::Snapshot&) {}},
-                           facts(),
-                           {.executor = executor_,
-                            .connect = connect,
-                            .clock = [this] { return time_.now(); },
-                            .read_facts = [this](const std::string&) -> Result<model::HostFacts> {
-                                return facts();
-                            }}));
+    agent_ = must(Agent::create(
+        loop_,
+        {.version = "0.1.0",
+         .state = directory_.path(),
+         .namespace_ = "default",
+         .bootstrap_kubeconfig = directory_ / "bootstrap",
+         .on_change = [](const model::Snapshot&) {}},
+        facts(),
+        {.executor = executor_,
+         .connect = connect,
+         .clock = [this] { return time_.now(); },
+         .look_up = [this](Loop&, const std::string&,
+                           std::function<void()> done) { return answer_lookup(std::move(done)); },
+         .read_facts = [this](const std::string&) -> Result<model::HostFacts> {
+             return facts();
+         }}));
     agent_->on_executor(executor_.connected ? Result<>() : fail(Code::unavailable, "no executor"));
     agent_->start();
 }
@@ -211,6 +221,15 @@ void Harness::kill_before_executor_is_asked() {
     settle();
     executor_.drop_waiting();
     executor_.connected = true;
+}
+
+Result<Loop::Handle> Harness::answer_lookup(std::function<void()> done) {
+    auto lookup = std::make_unique<SimulatedLookup>();
+    if (!answers_lookups_) return lookup;
+    loop_.post([done = std::move(done), alive = std::weak_ptr<int>(lookup->alive)] {
+        if (!alive.expired()) done();
+    });
+    return lookup;
 }
 
 }  // namespace kubexm::agent

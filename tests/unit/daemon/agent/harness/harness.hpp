@@ -77,6 +77,8 @@ protected:
     void begin_adoption();
     /// kubexmd ends; what it has asked of the executor since the last turn never arrives.
     void kill_before_executor_is_asked();
+    /// Of the host's name.
+    Result<Loop::Handle> answer_lookup(std::function<void()> done);
 
     SimulatedTime time_;
     Loop loop_ = must(Loop::create(time_.timers()));
@@ -86,6 +88,7 @@ protected:
     SimulatedCluster other_{loop_, "https://other:6443"};  // another management cluster
     SimulatedExecutor executor_{loop_};
     model::HostFacts facts_;
+    bool answers_lookups_ = true;
     std::vector<Link> links_;  // of the host, beside those facts
     std::unique_ptr<Agent> agent_;
 };

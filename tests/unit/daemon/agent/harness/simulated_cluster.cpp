@@ -37,6 +37,10 @@ long version_in(const std::string& target) {
     return begin == std::string::npos ? 0 : std::stol(target.substr(begin + kVersion.size()));
 }
 
+constexpr std::string_view kEviction = "/eviction";
+
+bool is_pod(const std::string& path) { return path.find("/pods/") != std::string::npos; }
+
 std::string without_status(std::string path) {
     constexpr std::string_view kStatus = "/status";
     if (path.ends_with(kStatus)) path.resize(path.size() - kStatus.size());
@@ -64,6 +68,9 @@ public:
     explicit SimulatedApi(SimulatedCluster& cluster) : cluster_(cluster) {}
 
     const std::string& server() const override { return cluster_.server_; }
+    std::optional<std::chrono::seconds> clock_offset() const override {
+        return cluster_.clock_offset;
+    }
     kube::Api::Handle get(std::string path, Callback callback) override {
         return ask("GET", std::move(path), {}, std::move(callback));
     }
@@ -252,15 +259,39 @@ Answer<json> SimulatedCluster::answer(const std::string& verb, const std::string
         return failure(code_of(refuse_status), refuse_status, "Refused", target);
     }
     const std::string path = without_status(without_query(target));
+    if (path.ends_with(kEviction)) return evict(path.substr(0, path.size() - kEviction.size()));
+    if (path == "/api/v1/pods") return list_pods();
     if (verb == "POST") return create(path, body);
     if (const std::string name = selected_name(target); !name.empty()) return list(path, name);
     if (!objects_.contains(path)) return failure(Code::not_found, 404, "NotFound", target);
     if (verb == "PATCH") return change(path, body);
     if (verb == "DELETE") {
-        erase(path);
+        is_pod(path) ? end_pod(path) : erase(path);
         return json::object();
     }
     return objects_.at(path);
+}
+
+Answer<json> SimulatedCluster::evict(const std::string& pod) {
+    const bool is_protected = std::ranges::any_of(
+        budgets, [&](const std::string& name) { return pod.ends_with("/" + name); });
+    if (is_protected) return failure(Code::unavailable, 429, "TooManyRequests", pod);
+    if (!objects_.contains(pod)) return failure(Code::not_found, 404, "NotFound", pod);
+    end_pod(pod);
+    return json::object();
+}
+
+void SimulatedCluster::end_pod(const std::string& path) {
+    if (ends_pods) return erase(path);
+    patch(path, {{"metadata", {{"deletionTimestamp", "2026-01-01T00:00:00Z"}}}});
+}
+
+json SimulatedCluster::list_pods() const {
+    json items = json::array();
+    for (const auto& [path, object] : objects_) {
+        if (is_pod(path)) items.push_back(object);
+    }
+    return {{"items", items}};
 }
 
 json SimulatedCluster::list(const std::string& collection, const std::string& name) const {

@@ -37,11 +37,14 @@ public:
     /// An outage: requests fail, watches end.
     void set_available(bool available);
 
-    bool approves = true;    // signing requests
-    bool is_mute = false;    // watches stay open and bring nothing
-    bool untrusted = false;  // why it is not available: its certificate is not trusted
-    int fail_in = 0;         // the n-th request from now fails, once; 0: none
-    int late_turns = 0;      // of the loop, until the client reads the next answer to a PATCH
+    bool approves = true;              // signing requests
+    bool is_mute = false;              // watches stay open and bring nothing
+    bool untrusted = false;            // why it is not available: its certificate is not trusted
+    bool ends_pods = true;             // those that were evicted or deleted; else they go on ending
+    std::vector<std::string> budgets;  // names of pods that may not be evicted
+    std::optional<std::chrono::seconds> clock_offset;
+    int fail_in = 0;     // the n-th request from now fails, once; 0: none
+    int late_turns = 0;  // of the loop, until the client reads the next answer to a PATCH
     /// Turns of the loop until the client reads an answer or the next line of a watch.
     std::function<int()> lateness = [] { return 0; };
     int refuse_status = 0;    // every request gets this status
@@ -76,6 +79,9 @@ private:
     void deliver_lines(const std::shared_ptr<Watcher>& watcher);
 
     kube::Answer<json> answer(const std::string& verb, const std::string& target, const json& body);
+    kube::Answer<json> evict(const std::string& pod);
+    void end_pod(const std::string& path);
+    json list_pods() const;
     kube::Answer<json> create(const std::string& collection, json object);
     kube::Answer<json> change(const std::string& path, json patch);
     json list(const std::string& collection, const std::string& name) const;

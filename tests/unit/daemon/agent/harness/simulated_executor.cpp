@@ -28,7 +28,7 @@ void SimulatedExecutor::ask(wire::Request request, std::vector<Fd>, Handler hand
 void SimulatedExecutor::answer(const wire::Request& request, Handler handler) {
     if (std::holds_alternative<wire::Observe>(request)) {
         wire::Observation observation{
-            {{"kubelet.service", "active", "enabled"}}, owners_, running_.id};
+            {{"kubelet.service", kubelet, "enabled"}}, owners_, running_.id};
         for (wire::ObservedOwner& owner : observation.owners) owner.pending = pending;
         return handler(std::move(observation));
     }

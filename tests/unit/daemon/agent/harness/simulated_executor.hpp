@@ -43,6 +43,7 @@ public:
     std::vector<model::Remaining> stays;
     std::vector<model::Finding> findings;  // of every preflight
     std::vector<std::string> pending;      // objects of every owner, until the next plan is done
+    std::string kubelet = "active";        // state of its unit
     bool holds_plans = false;
     std::string fails_with;  // every plan
     bool connected = true;

@@ -24,8 +24,11 @@ PreflightFacts ready_host() {
     return facts;
 }
 
-const model::JoinNeeds kNeeds{
-    .node_name = "h1", .minor = 34, .cgroup_driver = CgroupDriver::systemd, .fail_swap_on = true};
+const model::JoinNeeds kNeeds{.node_name = "h1",
+                              .server = "https://10.0.0.1:6443",
+                              .minor = 34,
+                              .cgroup_driver = CgroupDriver::systemd,
+                              .fail_swap_on = true};
 
 std::vector<CheckId> ids(const PreflightFacts& facts, const model::JoinNeeds& needs = kNeeds,
                          bool is_own_node = false) {
@@ -36,6 +39,20 @@ std::vector<CheckId> ids(const PreflightFacts& facts, const model::JoinNeeds& ne
         found.push_back(each.id);
     }
     return found;
+}
+
+TEST(Preflight, NamesAServerThatRootDoesNotPermitOrThatIsNone) {
+    PreflightFacts facts = ready_host();
+    model::JoinNeeds needs = kNeeds;
+    facts.allowed_clusters = {"10.0.0.1:6443"};
+    EXPECT_THAT(ids(facts, needs), IsEmpty());
+    facts.allowed_clusters = {"10.0.0.2:6443"};
+    EXPECT_THAT(ids(facts, needs), ElementsAre(CheckId::cluster_allowed));
+    facts.allowed_clusters = {"*"};
+    for (const char* server : {"http://10.0.0.1", "10.0.0.1:6443", "https://10.0.0.1:6443/a?b=c"}) {
+        needs.server = server;
+        EXPECT_THAT(ids(facts, needs), ElementsAre(CheckId::cluster_allowed)) << server;
+    }
 }
 
 struct Case {
@@ -66,12 +83,16 @@ const Case kCases[] = {
     {CheckId::kernel_version, [](auto& facts) { facts.kernel = "5.7.19"; }, true},
     {CheckId::port_taken, [](auto& facts) { facts.port_taken = true; }, false},
     {CheckId::network_tools, [](auto& facts) { facts.missing_tools = {"nft"}; }, true},
+    {CheckId::cluster_allowed, [](auto& facts) { facts.allowed_clusters = {"10.0.0.2:6443"}; },
+     true},
 };
 
 TEST(Findings, OfAReadyHostAreNone) { EXPECT_THAT(ids(ready_host()), IsEmpty()); }
 
 TEST(Findings, HaveTheirOwnIds) {
-    std::set<CheckId> seen{CheckId::host_name};  // has a test of its own
+    // The first has a test of its own; the others are kubexmd's.
+    std::set<CheckId> seen{CheckId::host_name, CheckId::api_server, CheckId::clock,
+                           CheckId::name_lookup};
     for (const auto& [id, change, of_own_node] : kCases) {
         SCOPED_TRACE(name_of(id));
         PreflightFacts facts = ready_host();

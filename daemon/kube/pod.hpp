@@ -1,0 +1,35 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace kubexm::kube {
+
+/// What a release needs to know of a pod.
+struct PodRecord {
+    std::string namespace_;
+    std::string name;
+    std::string uid;
+    bool is_deleted = false;   // and ending
+    bool is_evictable = true;  // another node can run it: not of a DaemonSet, not static
+
+    bool operator==(const PodRecord&) const = default;
+};
+
+/// The pods of a node, for a GET. A node's own credentials may list no others.
+std::string pods_path(const std::string& node);
+std::string pod_path(const PodRecord& pod);
+std::string eviction_path(const PodRecord& pod);
+
+/// Those that have not finished. Items that are no pods are passed over.
+std::vector<PodRecord> running_pods(const nlohmann::json& list);
+
+/// The body of an eviction, and options of a DELETE; both spare a newer pod of the same name.
+nlohmann::json eviction_of(const PodRecord& pod);
+nlohmann::json only_this_pod(const PodRecord& pod);
+
+/// Keeps new pods away from a Node.
+nlohmann::json cordon_patch();
+
+}  // namespace kubexm::kube
