@@ -54,7 +54,7 @@ void block_signals() {
 
 /// Without a usable journal the executor changes nothing, but answers requests with the reason.
 void on_health(Loop& loop, const Result<>& health) {
-    if (health) return notify_systemd("READY=1\nSTATUS=Ready for plans.");
+    if (health) return notify_systemd("STATUS=Ready for plans.");
     const std::string& what = health.error().what;
     log::error(fmt::format("not changing the host: {}", what),
                {{"CODE", name_of(health.error().code)}});
@@ -70,8 +70,14 @@ struct Executor {
           root(std::move(host)),
           engine(settings.state, root, systemd, settings.allow),
           service(loop, worker, engine,
-                  {agent, fmt::format("kubexm-executor {}", kVersion),
-                   [this](const Result<>& health) { on_health(loop, health); }}) {}
+                  {.agent_uid = agent,
+                   .program = fmt::format("kubexm-executor {}", kVersion),
+                   .on_health = [this](const Result<>& health) { on_health(loop, health); },
+                   .on_open =
+                       [] {
+                           notify_systemd(
+                               "READY=1\nSTATUS=Finishing an interrupted plan, if there is one.");
+                       }}) {}
     ~Executor() { worker.finish(); }  // its jobs use the service
     Executor(const Executor&) = delete;
     Executor& operator=(const Executor&) = delete;
@@ -122,7 +128,7 @@ Result<int> serve(const DaemonOptions& options, const config::ExecutorConfig& se
         TRY(executor.loop.on_signal(SIGHUP, [&] { reload(executor, options.config, settings); }));
     TRY(executor.loop.feed_watchdog([&executor] { return executor.worker.alive(); }));
     TRY(executor.service.listen(std::move(socket)));
-    notify_systemd("STATUS=Checking for an interrupted plan.");
+    notify_systemd("STATUS=Opening the journal.");
     executor.service.recover();
     return executor.loop.run();
 }

@@ -70,7 +70,8 @@ agent::Agent::Options options_of(const config::Config& settings, IdleTimer& idle
     return {.version = std::string(kVersion),
             .state = settings.state,
             .namespace_ = settings.management.namespace_,
-            .pods_timeout = duration_in(settings.release.pods_timeout).value_or(std::chrono::minutes(2)),
+            .pods_timeout =
+                duration_in(settings.release.pods_timeout).value_or(std::chrono::minutes(2)),
             .bootstrap_kubeconfig = bootstrap_kubeconfig(settings),
             .is_bootstrap_configured = !settings.management.bootstrap_kubeconfig.empty(),
             .on_change = [&idle](const model::Snapshot& snapshot) {

@@ -39,10 +39,11 @@ Draining::~Draining() {
 }
 
 void Draining::start() {
-    auto credentials = strategy_.node_credentials(context(), owner_);
-    if (!credentials) return give_up(credentials.error().what);
-    if (!*credentials) return end("");  // there never was a Node
-    auto api = context().connect(**std::move(credentials));
+    auto loaded = strategy_.node_credentials(context(), owner_);
+    if (!loaded) return give_up(loaded.error().what);
+    std::optional<kube::ClusterCredentials>& credentials = *loaded;
+    if (!credentials) return end("");  // there never was a Node
+    auto api = context().connect(*std::move(credentials));
     if (!api) return give_up(api.error().what);
     api_ = *std::move(api);
     auto timer = context().loop.after(context().pods_timeout, [this] { is_late_ = true; });

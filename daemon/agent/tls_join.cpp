@@ -119,8 +119,9 @@ void TlsJoin::on_checked(const Result<Checked>& checked, kube::ClusterCredential
     const auto& observed = context().state.read().executor.observed;
     const bool has_node = observed && !observed->present_machines().empty();
     auto ready = model::without_errors(checked->findings);
+    const std::optional<std::unexpected<Error>>& unreachable = checked->unreachable;
     // Else it is adopted, or joined further.
-    if (!ready && !has_node) return finish(checked->unreachable ? *checked->unreachable : ready);
+    if (!ready && !has_node) return finish(unreachable ? *unreachable : ready);
     get_credential(std::move(bootstrap));
 }
 

@@ -13,6 +13,7 @@ import pytest
 from testbed import enter, waiting
 from testbed.executor import Executor, hosts, kills, state, strace
 from testbed.executor.reference import Host, boot
+from testbed.executor_wire import STATE
 
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
@@ -163,6 +164,34 @@ def test_a_read_only_file_system_heals(small):
     check_stopped(host, directory, "Read-only file system|readonly database")
     host.executor.node.run(["mount", "-o", "remount,rw", directory])
     check_healed(host, last)
+
+
+@pytest.fixture
+def roomy():
+    """A bare host whose executor has a file system of its own, with a plan on it."""
+    def mount(executor: Executor) -> None:
+        executor.node.run(["systemctl", "stop", "kubexm-executor.service"])
+        executor.node.run(["mount", "-t", "tmpfs", "-o", "size=32m,mode=0700", "roomy", STATE])
+        executor.start()
+
+    with boot("bare", "bookworm", mount) as made:
+        yield made
+
+
+def test_a_host_with_a_full_disk_is_given_back(roomy):
+    roomy.forth.run([])
+    filler = roomy.executor.root / STATE[1:] / "filler"
+    reserve = filler.with_name("reserve")
+    assert reserve.stat().st_size == 1 << 20
+    fill(filler)
+    done = roomy.executor.undo()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not reserve.exists()
+    filler.unlink()
+    hosts.remake_deleted(roomy.executor)
+    roomy.executor.restart()
+    assert reserve.exists()
+    roomy.check_whole()
 
 
 def fill(filler: Path) -> None:

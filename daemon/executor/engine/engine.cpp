@@ -10,6 +10,7 @@
 #include "daemon/base/try.hpp"
 #include "daemon/executor/engine/ledger_steps.hpp"
 #include "daemon/executor/engine/policy.hpp"
+#include "daemon/executor/engine/quota.hpp"
 #include "daemon/executor/engine/retry_limit.hpp"
 
 namespace kubexm::executor {
@@ -31,6 +32,21 @@ void drop_refused_contents(Records& records) {
 Result<> may_retry(Journal& journal, const model::Plan& plan, const Caller& caller) {
     if (caller.uid == 0) return {};
     return check_retry_limit(journal, model::hash_of(plan));
+}
+
+Result<> check_quota(Records& records, const model::Plan& plan, std::span<const Content> contents,
+                     const Caller& caller) {
+    if (caller.uid == 0) return {};
+    const Usage usage = TRY(usage_of(records, caller.uid));
+    return within({}, usage, TRY(demand_of(records, plan, contents)), std::time(nullptr));
+}
+
+/// An undo of nothing gives nothing back: it counts like any other plan.
+Result<> check_undo_quota(Records& records, const std::string& owner, const Caller& caller) {
+    const auto entries = TRY(records.journal.ledger(owner));
+    if (caller.uid == 0 || !entries.empty()) return {};
+    const Usage usage = TRY(usage_of(records, caller.uid));
+    return within({}, usage, {}, std::time(nullptr));
 }
 
 /// Whether something was done for the owner before.
@@ -94,7 +110,8 @@ Result<> can_be_read_back(const model::Plan& plan) {
 
 Engine::Engine(std::string state_directory, const Root& root, Systemd& systemd,
                model::AllowList allow)
-    : store_(std::move(state_directory)),
+    : reserve_(state_directory),
+      store_(std::move(state_directory)),
       root_(root),
       systemd_(systemd),
       allow_(std::move(allow)) {}
@@ -139,7 +156,7 @@ Result<PlanRecord> Engine::begin(Journal& journal, PlanRecord record, std::uint3
                                  const Caller& caller) {
     record.started_at = record.changed_at = std::time(nullptr);
     // Audited first: every plan that runs has an audited caller.
-    TRY(journal.audit(caller.uid, caller.pid, "plan offered",
+    TRY(journal.audit(caller.uid, caller.pid, kPlanOffered,
                       audited(caller, record.id + " " + record.hash)));
     if (auto begun = journal.begin(record, steps); !begun) return refuse(caller, begun.error());
     return journal.plan(record.id);
@@ -154,6 +171,7 @@ Result<> Engine::acceptable(const model::Plan& plan, std::span<const Content> co
         if (good) good = may_retry(records.journal, plan, caller);
         if (good) good = records.journal.is_new(plan.id);
         if (good) good = check_contents(plan, contents);
+        if (good) good = check_quota(records, plan, contents, caller);
         if (good) good = check_join(records.journal, plan, caller);
         if (!good) return refuse(caller, good.error());
         return {};
@@ -183,6 +201,7 @@ Result<> Engine::undo_acceptable(const std::string& id, const std::string& owner
         auto good = may_change_objects_of(owner, caller.uid);
         if (good) good = can_be_read_back(undo_plan(id, owner));
         if (good) good = records.journal.is_new(id);
+        if (good) good = check_undo_quota(records, owner, caller);
         if (!good) return refuse(caller, good.error());
         return {};
     });
@@ -190,9 +209,11 @@ Result<> Engine::undo_acceptable(const std::string& id, const std::string& owner
 
 Result<PlanRecord> Engine::accept_undo(const std::string& id, const std::string& owner,
                                        const Caller& caller) {
-    TRY(undo_acceptable(id, owner, caller));
-    return store_.use([&](Records& records) {
-        return begin(records.journal, record_of(undo_plan(id, owner), caller), 0, caller);
+    return with_reserve([&]() -> Result<PlanRecord> {
+        TRY(undo_acceptable(id, owner, caller));
+        return store_.use([&](Records& records) {
+            return begin(records.journal, record_of(undo_plan(id, owner), caller), 0, caller);
+        });
     });
 }
 
@@ -208,6 +229,7 @@ Result<PlanRecord> Engine::accept_repair(const std::string& id, const std::strin
         if (good) good = can_be_read_back(*plan);
         if (good) good = records.journal.is_new(id);
         if (good) good = may_retry(records.journal, *plan, caller);
+        if (good) good = check_quota(records, *plan, {}, caller);
         if (!good) return refuse(caller, good.error());
         return begin(records.journal, record_of(*plan, caller),
                      static_cast<std::uint32_t>(plan->steps.size()), caller);
@@ -215,8 +237,9 @@ Result<PlanRecord> Engine::accept_repair(const std::string& id, const std::strin
 }
 
 Result<std::optional<PlanRecord>> Engine::interrupted() {
-    return store_.use([](Records& records) -> Result<std::optional<PlanRecord>> {
+    return store_.use([this](Records& records) -> Result<std::optional<PlanRecord>> {
         auto running = TRY(records.journal.running());
+        if (!running) reserve_.keep();
         // The process that ended the last plan may have been killed before this.
         if (!running) TRY(drop_unused_contents(records.journal, records.vault));
         return running;
@@ -225,6 +248,12 @@ Result<std::optional<PlanRecord>> Engine::interrupted() {
 
 Result<PlanState> Engine::carry_out(const PlanRecord& record, const Stop& stop,
                                     const Runner::Listener& listener) {
+    const auto work = [&] { return run(record, stop, listener); };
+    return record.purpose == PlanPurpose::release ? with_reserve(work) : work();
+}
+
+Result<PlanState> Engine::run(const PlanRecord& record, const Stop& stop,
+                              const Runner::Listener& listener) {
     auto state = store_.use([&](Records& records) {
         Runner runner({records.journal, records.vault, root_, systemd_, allow_}, listener);
         return runner.run(record, stop);

@@ -13,6 +13,7 @@
 #include "daemon/executor/engine/record_store.hpp"
 #include "daemon/executor/engine/refusals.hpp"
 #include "daemon/executor/engine/runner.hpp"
+#include "daemon/executor/journal/reserve.hpp"
 #include "daemon/executor/preflight/probe.hpp"
 #include "daemon/executor/steps/steps.hpp"
 #include "daemon/model/allow.hpp"
@@ -105,6 +106,17 @@ private:
     Result<model::Plan> repair_plan(Records& records, const std::string& id,
                                     const std::string& owner);
 
+    /// For the release of a host whose disk is full.
+    template <typename Work>
+    auto with_reserve(const Work& work) {
+        auto outcome = work();
+        const bool is_full = !outcome && outcome.error().code == Code::exhausted;
+        return is_full && reserve_.drop() ? work() : outcome;
+    }
+    Result<PlanState> run(const PlanRecord& record, const Stop& stop,
+                          const Runner::Listener& listener);
+
+    Reserve reserve_;
     RecordStore store_;
     const Root& root_;
     Systemd& systemd_;

@@ -1,5 +1,6 @@
 #include "daemon/executor/journal/audit.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 #include "daemon/base/try.hpp"
@@ -10,8 +11,21 @@ namespace kubexm::executor::journal {
 
 namespace {
 
-Result<> drop_old_records(const sqlite::Database& database, AuditEnds& ends, std::uint32_t limit) {
-    const std::int64_t first = ends.last - limit + 1;
+/// The first record that stays. A few are dropped with every new one.
+Result<std::int64_t> first_to_keep(const sqlite::Database& database, const AuditEnds& ends,
+                                   const Journal::Limits& limits) {
+    constexpr std::int64_t kAtOnce = 64;
+    const std::int64_t newest = ends.last - limits.audit_records + 1;
+    const std::int64_t end = std::min(newest, ends.first + kAtOnce);
+    if (end <= ends.first) return ends.first;
+    return database.number(
+        "SELECT coalesce(min(sequence), ?) FROM audit WHERE sequence < ? AND at > ?", end, end,
+        std::int64_t{std::time(nullptr)} - limits.audit_seconds);
+}
+
+Result<> drop_old_records(const sqlite::Database& database, AuditEnds& ends,
+                          const Journal::Limits& limits) {
+    const std::int64_t first = TRY(first_to_keep(database, ends, limits));
     if (first <= ends.first) return {};
     ends.anchor = TRY(database.text("SELECT seal FROM audit WHERE sequence = ?", first - 1));
     ends.first = first;
@@ -54,7 +68,7 @@ Result<AuditEnds> audit_ends(const sqlite::Database& database) {
 }
 
 Result<> append_audit(const sqlite::Database& database, const AuditEvent& event,
-                      std::uint32_t limit) {
+                      const Journal::Limits& limits) {
     AuditEnds ends = TRY(audit_ends(database));
     const AuditRecord record{.sequence = ends.last + 1,
                              .at = std::time(nullptr),
@@ -65,7 +79,7 @@ Result<> append_audit(const sqlite::Database& database, const AuditEvent& event,
     TRY(put(database, record, ends.head));
     ends.last = record.sequence;
     ends.head = seal_of(record, ends.head);
-    TRY(drop_old_records(database, ends, limit));
+    TRY(drop_old_records(database, ends, limits));
     return put(database, ends);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/executor/journal/journal.hpp"
 #include "daemon/executor/journal/records.hpp"
 #include "daemon/executor/journal/sqlite.hpp"
 #include "daemon/executor/journal/tables.hpp"
@@ -22,10 +23,10 @@ struct AuditEvent {
 /// corrupt: the row is missing or damaged.
 Result<AuditEnds> audit_ends(const sqlite::Database& database);
 
-/// Chains a record to the newest one and drops the oldest beyond `limit`, moving the anchor. Call
-/// it inside a transaction.
+/// Chains a record to the newest one and drops the oldest beyond the limits, moving the anchor.
+/// Call it inside a transaction.
 Result<> append_audit(const sqlite::Database& database, const AuditEvent& event,
-                      std::uint32_t limit);
+                      const Journal::Limits& limits);
 
 /// The newest records, newest first, each checked against its chain.
 Result<std::vector<AuditRecord>> newest_audit(const sqlite::Database& database,

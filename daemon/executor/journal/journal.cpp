@@ -68,8 +68,18 @@ Result<> Journal::verify() {
 Result<> Journal::audit(std::uint32_t uid, std::int64_t pid, std::string_view event,
                         std::string_view detail) {
     return commit(impl_->database, [&](const sqlite::Database& database) {
-        return append_audit(database, {uid, pid, event, detail}, impl_->limits.audit_records);
+        return append_audit(database, {uid, pid, event, detail}, impl_->limits);
     });
+}
+
+Result<Journal::Offers> Journal::offers(std::uint32_t uid, std::int64_t since) {
+    constexpr std::int64_t kNewest = 4000;
+    auto statement = TRY(impl_->database.query(
+        "SELECT count(*), coalesce(min(at), 0) FROM audit WHERE sequence > "
+        "(SELECT last FROM audit_ends) - ? AND uid = ? AND event = ? AND at > ?",
+        kNewest, std::int64_t{uid}, kPlanOffered, since));
+    TRY(statement.step());
+    return Offers{statement.integer(0), statement.integer(1)};
 }
 
 Result<std::vector<AuditRecord>> Journal::audit_trail(std::uint32_t limit) {

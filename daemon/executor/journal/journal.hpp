@@ -12,6 +12,8 @@
 
 namespace kubexm::executor {
 
+inline constexpr std::string_view kPlanOffered = "plan offered";  // an event of the audit
+
 /// The executor's durable state, in SQLite: plans and their steps, the ledger of owned objects,
 /// and a hash-chained audit. Every function below is one transaction: on the disk after success,
 /// without effect after an error. Never contains a secret. One thread.
@@ -24,10 +26,13 @@ namespace kubexm::executor {
 class Journal {
 public:
     struct Limits {
-        std::uint32_t finished_plans = 200;   // older ones are dropped, with their steps
-        std::uint32_t outcomes = 200;         // of owners without an object on the host
-        std::uint32_t known_ids = 20000;      // of dropped plans: no id is accepted twice
-        std::uint32_t audit_records = 20000;  // older ones are dropped; the chain stays valid
+        std::uint32_t finished_plans = 200;  // older ones are dropped, with their steps
+        std::uint32_t outcomes = 200;        // of owners without an object on the host
+        std::uint32_t known_ids = 20000;     // of dropped plans: no id is accepted twice
+        /// Older records of the audit are dropped when they are older than a week, too. What one
+        /// user can add in that time is bounded (Refusals, Quota). The chain stays valid.
+        std::uint32_t audit_records = 20000;
+        std::int64_t audit_seconds = std::int64_t{7} * 24 * 3600;
     };
 
     /// Opens or creates `directory`/journal.db and verifies all of it. corrupt: it is damaged, a
@@ -80,6 +85,12 @@ public:
     Result<std::optional<LedgerEntry>> ledger_entry(std::string_view type, std::string_view target);
     /// The entries of an owner, newest first: the order of undo. An empty owner means all.
     Result<std::vector<LedgerEntry>> ledger(std::string_view owner);
+    struct Size {
+        std::int64_t entries = 0;
+        std::int64_t owners = 0;
+    };
+    /// Of the ledger.
+    Result<Size> size();
     /// Removes the owner of a plan from entries. An entry without owners is removed: its pre-image
     /// is restored. `stays` is PlanRecord::stays so far. not_found: no such entry of the owner.
     Result<> undone(std::string_view plan_id, const std::vector<UndoneEntry>& entries,
@@ -91,6 +102,12 @@ public:
 
     Result<> audit(std::uint32_t uid, std::int64_t pid, std::string_view event,
                    std::string_view detail);
+    /// The plans that a user has offered since a time; only the newest 4000 records count.
+    struct Offers {
+        std::int64_t count = 0;
+        std::int64_t first_at = 0;
+    };
+    Result<Offers> offers(std::uint32_t uid, std::int64_t since);
     /// Newest first.
     Result<std::vector<AuditRecord>> audit_trail(std::uint32_t limit);
 

@@ -174,4 +174,11 @@ Result<> Journal::reapplying(std::int64_t sequence, std::string_view step,
     });
 }
 
+Result<Journal::Size> Journal::size() {
+    const auto entries = TRY(impl_->database.number("SELECT count(*) FROM ledger"));
+    const auto owners =
+        TRY(impl_->database.number("SELECT count(DISTINCT owner) FROM ledger_owners"));
+    return Size{entries, owners};
+}
+
 }  // namespace kubexm::executor

@@ -125,7 +125,7 @@ Result<> create_successor(const StateDirectory& directory, const ReadableRows& r
                           const AuditEvent& decision) {
     return create_database(directory, [&](const sqlite::Database& database) -> Result<> {
         TRY(fill(database, rows));
-        return append_audit(database, decision, Journal::Limits{}.audit_records);
+        return append_audit(database, decision, Journal::Limits{});
     });
 }
 

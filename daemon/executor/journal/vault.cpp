@@ -175,6 +175,18 @@ Result<std::string> Vault::set_aside(const Aside& file, std::uint64_t limit) {
     return directory.path_of(name);
 }
 
+Result<std::int64_t> Vault::bytes() const {
+    std::int64_t sum = 0;
+    const auto names = TRY(directory_.entries());
+    for (const std::string& name : names) {
+        struct stat file{};
+        if (is_sha256(name) && ::lstat(directory_.path_of(name).c_str(), &file) == 0) {
+            sum += file.st_size;
+        }
+    }
+    return sum;
+}
+
 Result<> Vault::retain(const std::vector<std::string>& wanted) {
     const std::set<std::string_view> stays(wanted.begin(), wanted.end());
     const auto names = TRY(directory_.entries());

@@ -43,6 +43,8 @@ public:
         int source = -1;
     };
     Result<std::string> set_aside(const Aside& file, std::uint64_t limit);
+    /// Of all blobs.
+    Result<std::int64_t> bytes() const;
     /// Removes every blob whose digest is not in `wanted`.
     Result<> retain(const std::vector<std::string>& wanted);
 

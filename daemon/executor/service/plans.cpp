@@ -1,4 +1,5 @@
 #include <tuple>
+#include <utility>
 
 #include "daemon/executor/service/plan_log.hpp"
 #include "daemon/executor/service/replies.hpp"
@@ -73,6 +74,7 @@ void Service::recover() {
 Result<> Service::resume_interrupted(std::optional<std::uint32_t> replaced_by) {
     const auto interrupted = engine_.interrupted();
     if (!interrupted) return report_fault(interrupted.error());
+    loop_.post([this] { on_open(); });
     const std::optional<PlanRecord>& plan = *interrupted;
     if (!plan) return {};
     log_resumed(*plan);
@@ -119,6 +121,10 @@ void Service::begin_events(const PlanRecord& record) {
         set_status("Plan " + summary.plan_id + " is running.");
         send_to(&OpenRequest::subscribes, summary, wire::Part::more);
     });
+}
+
+void Service::on_open() {
+    if (!std::exchange(is_open_, true)) options_.on_open();
 }
 
 void Service::on_health(const Result<>& outcome) {

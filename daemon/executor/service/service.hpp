@@ -30,6 +30,8 @@ public:
         std::function<void(const Result<>&)> on_health;
         std::string bus;  // systemd's, for tests; empty: the system bus
         std::string bootstrap_kubeconfig = "/etc/kubexm/bootstrap-kubeconfig";
+        /// The journal is open, and this process is the only one; called once, before on_health.
+        std::function<void()> on_open = [] {};
     };
 
     Service(Loop& loop, Worker& worker, Engine& engine, Options options);
@@ -96,6 +98,7 @@ private:
     void on_report(const wire::StepEvent& event);
     void on_end(const wire::PlanSummary& summary);
     void set_status_soon(std::string text);
+    void on_open();
     void on_health(const Result<>& outcome);
 
     Session* find(std::uint64_t number);
@@ -107,6 +110,7 @@ private:
     Worker& worker_;
     Engine& engine_;
     Options options_;
+    bool is_open_ = false;  // the journal
     Fd socket_;
     Loop::Handle source_;
     Loop::Handle listen_again_;

@@ -44,16 +44,26 @@ class Executor:
         self.start()
 
     def start(self) -> None:
-        """Returns when an interrupted plan has come to its end: only then the unit is ready."""
+        """Returns when an interrupted plan has come to its end."""
         self.node.run(["systemctl", "start", "kubexm-executor.service"])
+        assert self._recovers(), "the executor died"
 
     def restart(self, **environment: str) -> bool:
-        """A new process with these variables, which the one after it does not have. Whether it came to be ready."""
+        """A new process with these variables, which the one after it does not have. Whether it came to the end of an
+        interrupted plan."""
         file = self.place("environment")
         file.write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
         done = self.node.run(["systemctl", "restart", "kubexm-executor.service"], check=False)
+        ended = done.returncode == 0 and self._recovers()
         file.unlink()
-        return done.returncode == 0
+        return ended
+
+    def _recovers(self) -> bool:
+        """Whether it does not die before it says that it is ready for plans, or why it is not."""
+        def ended() -> list[str] | None:
+            state, text = (self.node.shown(name, "kubexm-executor.service") for name in ("ActiveState", "StatusText"))
+            return [state] if state != "active" or text.startswith(("Ready", "Not changing")) else None
+        return waiting.until("the end of an interrupted plan", ended, self._plan_seconds) == ["active"]
 
     def place(self, name: str) -> Path:
         """A file of the tests' own on the node, as the sandbox sees it."""

@@ -89,7 +89,8 @@ TEST_F(Load, ListsTheProblemsOfAllFiles) {
     EXPECT_EQ(
         config.error().what,
         first +
-            ":1:1: unknown key \"lgo\": expected one of api, executor, host, log, management, release, "
+            ":1:1: unknown key \"lgo\": expected one of api, executor, host, log, management, "
+            "release, "
             "state; "
             "the nearest is "
             "\"log\"\n" +
@@ -147,11 +148,10 @@ TEST_F(Load, ReportsAnUnreadableFileWithTheOtherProblems) {
     const std::string other = drop_in("a.yaml", "stat: /a\n");
     const auto config = load_scratch();
     ASSERT_FALSE(config);
-    EXPECT_EQ(
-        config.error().what,
-        file_ + ": expected a regular file\n" + other +
-            ":1:1: unknown key \"stat\": expected one of api, executor, host, log, management, release, "
-            "state; the nearest is \"state\"");
+    EXPECT_EQ(config.error().what, file_ + ": expected a regular file\n" + other +
+                                       ":1:1: unknown key \"stat\": expected one of api, executor, "
+                                       "host, log, management, release, "
+                                       "state; the nearest is \"state\"");
 }
 
 TEST_F(Load, ReportsAnUnreadableDropInDirectory) {

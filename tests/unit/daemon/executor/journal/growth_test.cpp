@@ -14,7 +14,8 @@ using testing::Each;
 using testing::Field;
 using testing::SizeIs;
 
-constexpr Journal::Limits kLimits{.finished_plans = 50, .known_ids = 500, .audit_records = 400};
+constexpr Journal::Limits kLimits{
+    .finished_plans = 50, .known_ids = 500, .audit_records = 400, .audit_seconds = 0};
 
 /// One plan with a new object, which is undone at the end.
 void run_plan(Journal& journal, int number) {

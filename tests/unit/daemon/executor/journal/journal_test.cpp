@@ -370,6 +370,7 @@ TEST_F(JournalTest, TheAuditTrailIsNewestFirstAndChained) {
 
 TEST_F(JournalTest, DroppedAuditRecordsLeaveAValidChain) {
     limits_.audit_records = 3;
+    limits_.audit_seconds = 0;
     reopen();
     for (int i = 1; i <= 10; ++i) ASSERT_OK(journal().audit(0, 1, "event", fmt::format("{}", i)));
     reopen();
@@ -377,6 +378,26 @@ TEST_F(JournalTest, DroppedAuditRecordsLeaveAValidChain) {
     EXPECT_THAT(*journal().audit_trail(100),
                 ElementsAre(Field(&AuditRecord::detail, "10"), Field(&AuditRecord::detail, "9"),
                             Field(&AuditRecord::detail, "8")));
+}
+
+TEST_F(JournalTest, ManyRecordsDoNotPushTheAuditOfThisWeekOut) {
+    limits_.audit_records = 3;
+    reopen();
+    for (int i = 1; i <= 200; ++i) ASSERT_OK(journal().audit(998, 1, "event", ""));
+    EXPECT_THAT(*journal().audit_trail(1000), SizeIs(200));
+}
+
+TEST_F(JournalTest, OffersOfAUserAreCountedSinceATime) {
+    ASSERT_OK(journal().audit(998, 1, kPlanOffered, "a"));
+    ASSERT_OK(journal().audit(998, 1, kPlanOffered, "b"));
+    ASSERT_OK(journal().audit(998, 1, "refused", "c"));
+    ASSERT_OK(journal().audit(0, 1, kPlanOffered, "d"));
+    const std::int64_t now = std::time(nullptr);
+    EXPECT_EQ(journal().offers(998, now - 60)->count, 2);
+    EXPECT_NEAR(static_cast<double>(journal().offers(998, now - 60)->first_at),
+                static_cast<double>(now), 60);
+    EXPECT_EQ(journal().offers(998, now + 60)->count, 0);
+    EXPECT_EQ(journal().offers(7, now - 60)->count, 0);
 }
 
 // --- files and processes

@@ -1,0 +1,64 @@
+#include "daemon/executor/engine/quota.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "daemon/base/try.hpp"
+
+namespace kubexm::executor {
+
+namespace {
+
+constexpr std::int64_t kOfferSeconds = 3600;
+
+Result<> fits(const char* what, std::int64_t most, std::int64_t used, std::int64_t more) {
+    if (more == 0 || used + more <= most) return {};
+    return fail(Code::exhausted,
+                fmt::format("quota of {}: at most {}, used {}, needed {}; undo what is not needed "
+                            "(kubexmctl undo OWNER), or apply the plan as root",
+                            what, most, used, more));
+}
+
+}  // namespace
+
+Result<> within(const Quota& quota, const Usage& usage, const Demand& demand, std::int64_t now) {
+    TRY(fits("objects in the ledger", quota.entries, usage.entries, demand.entries));
+    TRY(fits("owners", quota.owners, usage.owners, demand.owners));
+    TRY(fits("bytes in the vault", quota.vault_bytes, usage.vault_bytes, demand.vault_bytes));
+    if (usage.offers < quota.offers) return {};
+    const std::int64_t wait =
+        std::clamp<std::int64_t>(usage.first_offer_at + kOfferSeconds - now, 1, kOfferSeconds);
+    return fail(Code::exhausted,
+                fmt::format("quota of plans an hour: at most {}, used {}; free again in {} minutes",
+                            quota.offers, usage.offers, (wait + 59) / 60));
+}
+
+Result<Usage> usage_of(Records& records, std::uint32_t uid) {
+    const auto size = TRY(records.journal.size());
+    const auto offers = TRY(records.journal.offers(uid, std::time(nullptr) - kOfferSeconds));
+    const std::int64_t bytes = TRY(records.vault.bytes());
+    return Usage{.entries = size.entries,
+                 .owners = size.owners,
+                 .vault_bytes = bytes,
+                 .offers = offers.count,
+                 .first_offer_at = offers.first_at};
+}
+
+Result<Demand> demand_of(Records& records, const model::Plan& plan,
+                         std::span<const Content> contents) {
+    const auto entries = TRY(records.journal.ledger(plan.owner));
+    Demand demand{
+        .entries = std::max<std::int64_t>(0, std::ssize(plan.steps) - std::ssize(entries)),
+        .owners = entries.empty() ? 1 : 0};
+    for (const Content& content : contents) {
+        struct stat file{};
+        const bool is_new = !records.vault.has(content.digest);
+        if (is_new && ::fstat(content.bytes.get(), &file) == 0) demand.vault_bytes += file.st_size;
+    }
+    return demand;
+}
+
+}  // namespace kubexm::executor
