@@ -56,6 +56,17 @@ Result<std::vector<Authority>> read_authorities(std::string_view pem,
     return authorities;
 }
 
+std::vector<Authority> valid_authorities(std::string_view pem, std::chrono::sys_seconds now) {
+    std::vector<Authority> valid;
+    const auto certificates = read_certificates(pem);
+    if (!certificates) return valid;
+    for (const X509Certificate& certificate : *certificates) {
+        auto authority = read_authority(certificate.get(), now);
+        if (authority) valid.push_back(*std::move(authority));
+    }
+    return valid;
+}
+
 bool has_signed(const Authority& issuer, const Authority& subject) {
     const auto from = read_certificates(issuer.pem);
     const auto to = read_certificates(subject.pem);

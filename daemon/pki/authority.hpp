@@ -23,6 +23,10 @@ struct Authority {
 inline constexpr std::size_t kMostAuthorities = 32;
 Result<std::vector<Authority>> read_authorities(std::string_view pem, std::chrono::sys_seconds now);
 
+/// Those of a bundle that are CAs and valid now; one that has expired does not take the others with
+/// it.
+std::vector<Authority> valid_authorities(std::string_view pem, std::chrono::sys_seconds now);
+
 /// Whether `issuer` has signed the certificate of `subject`.
 bool has_signed(const Authority& issuer, const Authority& subject);
 

@@ -2,12 +2,13 @@
 
 import base64
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import yaml
 
-from testbed import assignment, snapshot
+from testbed import assignment, date_proxy, snapshot
 from testbed.assignment import (
     BOOTSTRAPPED, NODE_SIGNER, another_authority, assign, bootstrap_data, condition, requests, withdraw)
 
@@ -126,6 +127,53 @@ def test_a_host_that_is_not_ready_is_not_taken_over(place):
     host.node.run(["rm", "-r", "/etc/kubernetes"])
     host.wait_for_phase("joined")
     assert host.status()["preflight"] == []
+
+
+def test_a_clock_far_from_the_servers_stops_a_join(place):
+    side, host = place
+    asked = requests(side, NODE_SIGNER)
+    with date_proxy.running(side.cluster, timedelta(hours=2)) as server:
+        assign(side, host, {"bootstrap-kubeconfig": changed(side.cluster, server=server)})
+        wait_for_words(side, host, ["clock", "s behind the API server's", "timedatectl"])
+    assert [each["id"] for each in host.status()["preflight"]] == ["clock"]
+    assert requests(side, NODE_SIGNER) == asked
+
+
+def test_an_api_server_that_does_not_answer_is_named(place):
+    side, host = place
+    assign(side, host, {"bootstrap-kubeconfig": changed(side.cluster, server="https://10.99.0.2:7443")})
+    wait_for_words(side, host, ["GET /version at https://10.99.0.2:7443"])
+    assert host.phase() == "joining" and [each["id"] for each in host.status()["preflight"]] == ["api-server"]
+
+
+def test_an_api_server_that_root_does_not_permit_is_not_asked_for_a_certificate(place):
+    side, host = place
+    asked = requests(side, NODE_SIGNER)
+    rules = "/etc/kubexm/executor.yaml"
+    before = host.node.read(rules)
+    host.node.write(rules, 'allow: {clusters: ["10.0.0.9:6443"]}\n')
+    host.node.run(["systemctl", "reload", "kubexm-executor"])
+    assign(side, host, bootstrap_data(side.cluster))
+    wait_for_words(side, host, ["cluster-allowed", "is not in allow.clusters", "reload kubexm-executor"])
+    assert requests(side, NODE_SIGNER) == asked
+    host.node.write(rules, before)
+    host.node.run(["systemctl", "reload", "kubexm-executor"])
+    host.wait_for_phase("joined")
+
+
+def test_a_name_that_is_looked_up_for_long_is_a_warning(place):
+    """kubelet waits for the answer before it registers."""
+    side, host = place
+    files = {name: host.node.read(name) for name in ("/etc/nsswitch.conf", "/etc/resolv.conf")}
+    answers_nothing = ["systemd-run", "--quiet", "--unit=mute", "socat", "-u", "UDP-RECV:53", "OPEN:/dev/null"]
+    host.node.run(answers_nothing)
+    host.node.run(["sh", "-ec", f"echo 'hosts: dns' > /etc/nsswitch.conf; echo nameserver {host.node.address} > /etc/resolv.conf"])
+    assign(side, host, bootstrap_data(side.cluster))
+    host.wait("the warning", lambda: [each["id"] for each in host.status()["preflight"]] == ["name-lookup"])
+    for name, content in files.items():  # their modes stay
+        host.node.run(["tee", name], input=content.decode())
+    host.node.run(["systemctl", "stop", "mute"])
+    host.wait_for_phase("joined")
 
 
 @pytest.mark.parametrize("case", SECRETS)

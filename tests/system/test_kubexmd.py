@@ -62,6 +62,26 @@ def test_the_units_are_valid(host):
         assert "kubexm" not in checked.stderr, checked.stderr
 
 
+def test_restarts_wait_longer_and_longer(host):
+    """The testbed's own drop-in, which makes them quick, is taken away."""
+    units = ("kubexmd.service", "kubexm-executor.service")
+    steps = Path(__file__).parents[2] / "units/restart-steps.conf"
+    for unit in units:
+        host.run(["mv", f"/etc/systemd/system/{unit}.d/soon.conf", f"/run/{unit}.soon"])
+    host.run(["systemctl", "daemon-reload"])
+    assert [host.shown("RestartUSec", unit) for unit in units] == ["15s", "15s"]
+    if host.suite != "bookworm":  # its systemd is older
+        for unit in units:
+            host.write(f"/etc/systemd/system/{unit}.d/restart-steps.conf", steps.read_text())
+        host.run(["systemctl", "daemon-reload"])
+        assert [host.shown("RestartSteps", unit) for unit in units] == ["6", "6"]
+        assert [host.shown("RestartMaxDelayUSec", unit) for unit in units] == ["1min", "1min"]
+    for unit in units:
+        host.run(["sh", "-c", f"rm -f /etc/systemd/system/{unit}.d/restart-steps.conf;"
+                              f" mv /run/{unit}.soon /etc/systemd/system/{unit}.d/soon.conf"])
+    host.run(["systemctl", "daemon-reload"])
+
+
 def test_it_finds_the_executor_again_after_they_were_killed(one):
     wait_for_status(one, "Executor available")
     one.run(["systemctl", "stop", "kubexm-executor.socket", "kubexm-executor.service"])

@@ -94,6 +94,16 @@ def test_each_has_its_own_id(node, check):
     until_found(node, set())
 
 
+@pytest.mark.parametrize("place", ["/etc/systemd/system/service.d", "/run/systemd/system.control/kubelet.service.d",
+                                   "/usr/local/lib/systemd/system/kubelet.service.d"])
+def test_drop_ins_in_every_place_where_systemd_reads_them(node, place):
+    sh(node, f"mkdir -p {place}; printf '[Service]\\nExecStart=/usr/bin/kubelet\\n' > {place}/50-theirs.conf")
+    try:
+        assert f"{place}/50-theirs.conf" in until_found(node, {"kubelet-drop-in"})["kubelet-drop-in"]["found"]
+    finally:
+        sh(node, f"rm -r {place}")
+
+
 def test_pods(node):
     pod = cri.run_pod(node, "somebodys")
     found = until_found(node, {"pods-present"})

@@ -25,9 +25,13 @@ std::chrono::sys_seconds now() {
     return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-Result<std::vector<Authority>> read_bundle(const Vault& vault, const DataFile& file) {
+Result<std::string> text_of(const Vault& vault, const DataFile& file) {
     const Fd blob = TRY(vault.open_blob(file.digest));
-    const std::string text = TRY(read_whole(blob.get(), file.path, kMaxBundle));
+    return read_whole(blob.get(), file.path, kMaxBundle);
+}
+
+Result<std::vector<Authority>> read_bundle(const Vault& vault, const DataFile& file) {
+    const std::string text = TRY(text_of(vault, file));
     auto authorities = pki::read_authorities(text, now());
     if (!authorities) return during(file.path, authorities.error());
     return authorities;
@@ -60,7 +64,7 @@ Result<std::optional<PresentCluster>> present_cluster(Records& records) {
         if (file == nullptr || (!is_client && file->path != model::kClusterCa)) continue;
         auto& list = is_client ? present.client_cas : present.server_cas;
         // CAs that have expired since do not count.
-        list = read_bundle(records.vault, *file).value_or(std::vector<Authority>());
+        list = pki::valid_authorities(text_of(records.vault, *file).value_or(""), now());
         present.bundles.push_back(*file);
     }
     if (!is_there) return std::nullopt;

@@ -61,8 +61,10 @@ class Executor:
     def _recovers(self) -> bool:
         """Whether it does not die before it says that it is ready for plans, or why it is not."""
         def ended() -> list[str] | None:
-            state, text = (self.node.shown(name, "kubexm-executor.service") for name in ("ActiveState", "StatusText"))
-            return [state] if state != "active" or text.startswith(("Ready", "Not changing")) else None
+            shown = self.node.run(["systemctl", "show", "--property=ActiveState,StatusText", "kubexm-executor.service"])
+            found = dict(line.split("=", 1) for line in shown.stdout.splitlines())
+            is_over = found["ActiveState"] != "active" or found["StatusText"].startswith(("Ready", "Not changing"))
+            return [found["ActiveState"]] if is_over else None
         return waiting.until("the end of an interrupted plan", ended, self._plan_seconds) == ["active"]
 
     def place(self, name: str) -> Path:

@@ -67,6 +67,20 @@ TEST(Authorities, OthersAreRefused) {
     EXPECT_THAT(refusal(many), HasSubstr("at most 32"));
 }
 
+TEST(Authorities, OneThatHasExpiredDoesNotTakeTheOthersWithIt) {
+    const TestAuthority authority("present");
+    const Key key = make_key();
+    const std::string expired = authority.issue(
+        key,
+        {.subject = {{"CN", "old"}}, .ends = std::chrono::hours(-1), .extensions = {kIsAuthority}});
+    const std::string leaf = authority.issue(key, {.subject = {{"CN", "leaf"}}});
+    const auto valid = valid_authorities(expired + authority.certificate() + leaf, this_second());
+    ASSERT_EQ(valid.size(), 1U);
+    EXPECT_EQ(valid.front().name, "CN=present");
+    EXPECT_TRUE(valid_authorities("", this_second()).empty());
+    EXPECT_TRUE(valid_authorities("garbage", this_second()).empty());
+}
+
 TEST(Authorities, ASignatureIsVerified) {
     const TestAuthority above("above");
     const TestAuthority impostor("above");  // the same name, another key
