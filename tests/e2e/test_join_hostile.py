@@ -165,7 +165,7 @@ def test_a_name_that_is_looked_up_for_long_is_a_warning(place):
     """kubelet waits for the answer before it registers."""
     side, host = place
     files = {name: host.node.read(name) for name in ("/etc/nsswitch.conf", "/etc/resolv.conf")}
-    answers_nothing = ["systemd-run", "--quiet", "--unit=mute", "socat", "-u", "UDP-RECV:53", "OPEN:/dev/null"]
+    answers_nothing = ["systemd-run", "--quiet", "--collect", "--unit=mute", "socat", "-u", "UDP-RECV:53", "OPEN:/dev/null"]
     host.node.run(answers_nothing)
     host.node.run(["sh", "-ec", f"echo 'hosts: dns' > /etc/nsswitch.conf; echo nameserver {host.node.address} > /etc/resolv.conf"])
     assign(side, host, bootstrap_data(side.cluster))
