@@ -122,19 +122,23 @@ def test_legacy_tables_are_not_passed_over_in_silence(node):
     assert "legacy iptables tables (IPv4 filter) were not checked" in undone
 
 
-def test_a_node_whose_containerd_is_stopped_is_given_back(cluster, node):
+@pytest.mark.parametrize("ending, words", [
+    (["stop"], "containerd is not running: 1 pods stay"),
+    (["kill", "--kill-who=main", "--signal=STOP"], "containerd does not answer: 1 pods stay")], ids=["stopped", "hanging"])
+def test_a_node_whose_containerd_is_dead_is_given_back(cluster, node, ending, words):
     _prepare(node)
     # The pod ignores SIGTERM, as the first process in a namespace does: systemd would wait for 90 seconds.
     node.write("/etc/systemd/system.conf.d/impatient.conf", "[Manager]\nDefaultTimeoutStopSec=2\n")
     node.run(["systemctl", "daemon-reexec"])
     _join_and_run_a_pod(cluster, node)
-    node.run(["systemctl", "stop", "containerd"])
+    node.run(["systemctl", *ending, "containerd"])
     undone = _undo(node)
     assert undone.returncode == 0, undone.stdout + undone.stderr
-    assert "containerd is not running: 1 pods stay" in undone.stdout
+    assert words in undone.stdout
     assert "KUBE-" not in node.run(["nft", "list", "ruleset"]).stdout
     assert "cni0" not in node.run(["ip", "link"]).stdout
     assert node.run(["pgrep", "greeter"], check=False).stdout == "", "its slice was stopped"
+    node.run(["systemctl", "kill", "--kill-who=main", "--signal=CONT", "containerd"], check=False)
     node.run(["systemctl", "start", "containerd"])
 
 

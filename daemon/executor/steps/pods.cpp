@@ -64,10 +64,10 @@ Result<std::string> collect_garbage(Context& context) {
     return done ? "" : "containerd will clear its store later: " + done.error().what;
 }
 
-/// One that is stopped, hangs, or whose CRI is off: the pods end with their control groups.
+/// One that is stopped, hangs, or whose CRI is off: the pods end with their control groups. One
+/// that has just been started is unavailable for a moment: the undo is tried again.
 bool is_dead(const Error& error) {
-    return error.code == Code::not_found || error.code == Code::timeout ||
-           error.code == Code::unavailable;
+    return error.code == Code::not_found || error.code == Code::timeout;
 }
 
 }  // namespace
