@@ -16,7 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kBetweenLists = 1s;
-constexpr auto kForDeleted = 30s;  // Kubernetes' default for the end of a pod
+constexpr std::size_t kMostPods = 10'000;  // kubelet runs 110 by default
+constexpr auto kForDeleted = 30s;          // Kubernetes' default for the end of a pod
 
 std::string full_name(const kube::PodRecord& pod) { return pod.namespace_ + "/" + pod.name; }
 
@@ -52,13 +53,26 @@ void Draining::start() {
 }
 
 void Draining::list() {
-    call_ = api_->get(kube::pods_path(context().facts().name),
+    listed_.clear();
+    list_page("");
+}
+
+void Draining::list_page(const std::string& page) {
+    call_ = api_->get(kube::pods_path(context().facts().name, page),
                       [this](const kube::Answer<nlohmann::json>& answer) {
-                          if (answer) return on_pods(kube::running_pods(*answer));
+                          if (answer) return on_page(*answer);
                           // Once it has answered, an API server may restart meanwhile.
                           if (is_cordoned_ && !is_late_) return wait();
                           give_up(answer.error().error.what);
                       });
+}
+
+void Draining::on_page(const nlohmann::json& list) {
+    const auto pods = kube::running_pods(list);
+    listed_.insert(listed_.end(), pods.begin(), pods.end());
+    const std::string next = kube::next_page(list);
+    if (next.empty() || listed_.size() > kMostPods) return on_pods(std::move(listed_));
+    list_page(next);
 }
 
 void Draining::on_pods(std::vector<kube::PodRecord> pods) {

@@ -23,6 +23,8 @@ public:
 
 private:
     void list();
+    void list_page(const std::string& page);
+    void on_page(const nlohmann::json& list);
     void on_pods(std::vector<kube::PodRecord> pods);
     void find_node();
     void cordon(const nlohmann::json& node);
@@ -40,11 +42,12 @@ private:
     Loop::Handle timer_;     // until the next list
     Loop::Handle deadline_;  // of evictions, then of deletions
     bool is_cordoned_ = false;
-    bool is_late_ = false;               // the time is over: budgets are not respected any more
-    bool is_deleting_ = false;           // that was done, and the deleted pods end
-    bool is_over_ = false;               // nothing is waited for any more
-    std::vector<kube::PodRecord> left_;  // to evict or delete in this round, the last one first
-    std::vector<std::string> deleted_;   // against their budgets
+    bool is_late_ = false;                 // the time is over: budgets are not respected any more
+    bool is_deleting_ = false;             // that was done, and the deleted pods end
+    bool is_over_ = false;                 // nothing is waited for any more
+    std::vector<kube::PodRecord> listed_;  // by the pages so far
+    std::vector<kube::PodRecord> left_;    // to evict or delete in this round, the last one first
+    std::vector<std::string> deleted_;     // against their budgets
 };
 
 }  // namespace kubexm::agent

@@ -6,6 +6,7 @@
 
 #include "daemon/base/grammar.hpp"
 #include "daemon/kube/fields.hpp"
+#include "daemon/kube/query.hpp"
 
 namespace kubexm::kube {
 
@@ -40,9 +41,13 @@ bool is_plausible(const PodRecord& pod) {
 
 }  // namespace
 
-std::string pods_path(const std::string& node) {
-    return fmt::format("/api/v1/pods?fieldSelector=spec.nodeName%3D{}", node);
+std::string pods_path(const std::string& node, const std::string& page) {
+    constexpr int kPods = 30;
+    return fmt::format("/api/v1/pods?fieldSelector=spec.nodeName%3D{}&limit={}{}{}", node, kPods,
+                       page.empty() ? "" : "&continue=", escaped(page));
 }
+
+std::string next_page(const json& list) { return text_at(list, {"metadata", "continue"}); }
 
 std::string pod_path(const PodRecord& pod) {
     return fmt::format("/api/v1/namespaces/{}/pods/{}", pod.namespace_, pod.name);

@@ -17,8 +17,11 @@ struct PodRecord {
     bool operator==(const PodRecord&) const = default;
 };
 
-/// The pods of a node, for a GET. A node's own credentials may list no others.
-std::string pods_path(const std::string& node);
+/// The pods of a node, for a GET, in pages: all at once can be more than we read. A node's own
+/// credentials may list no others. `page` is empty, or next_page() of the last answer.
+std::string pods_path(const std::string& node, const std::string& page);
+/// Empty: it was the last one.
+std::string next_page(const nlohmann::json& list);
 std::string pod_path(const PodRecord& pod);
 std::string eviction_path(const PodRecord& pod);
 

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <utility>
 
-#include "daemon/base/scan.hpp"
 #include "daemon/kube/backoff.hpp"
 #include "daemon/kube/failure.hpp"
+#include "daemon/kube/query.hpp"
 #include "daemon/kube/watch_event.hpp"
 
 namespace kubexm::kube {
@@ -27,18 +26,6 @@ constexpr int kLongestWatch = 600;
 constexpr auto kGrace = 30s;                        // after which we end the watch ourselves
 constexpr auto kTooShort = 1s;                      // a watch that ended sooner has failed
 constexpr std::chrono::milliseconds kAnswer = 30s;  // a watch is answered at once
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (is_name_character(c) || c == '~') {
-            out += c;
-        } else {
-            fmt::format_to(std::back_inserter(out), "%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return out;
-}
 
 bool is_same(const Answer<void>& a, const Answer<void>& b) {
     if (a.has_value() != b.has_value()) return false;

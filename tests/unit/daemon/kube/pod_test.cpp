@@ -25,6 +25,14 @@ TEST(Pod, HasPathsBelowItsNamespace) {
     EXPECT_EQ(only_this_pod(pods[0])["preconditions"]["uid"], "u-web-0");
 }
 
+TEST(Pod, PagesAreAskedForByTheirTokens) {
+    EXPECT_EQ(pods_path("h1", ""), "/api/v1/pods?fieldSelector=spec.nodeName%3Dh1&limit=30");
+    EXPECT_EQ(pods_path("h1", "a=&b/c"),
+              "/api/v1/pods?fieldSelector=spec.nodeName%3Dh1&limit=30&continue=a%3D%26b%2Fc");
+    EXPECT_EQ(next_page({{"metadata", {{"continue", "token"}}}}), "token");
+    EXPECT_EQ(next_page({{"items", json::array()}}), "");
+}
+
 TEST(Pod, OfAHostileServerNeverLeavesItsPath) {
     for (const char* name : {"", "../nodes", "a/b", "a?b", "A", "a b", "a%2fb"}) {
         EXPECT_THAT(running_pods({{"items", json::array({pod_named("shop", name)})}}), IsEmpty())

@@ -260,7 +260,7 @@ Answer<json> SimulatedCluster::answer(const std::string& verb, const std::string
     }
     const std::string path = without_status(without_query(target));
     if (path.ends_with(kEviction)) return evict(path.substr(0, path.size() - kEviction.size()));
-    if (path == "/api/v1/pods") return list_pods();
+    if (path == "/api/v1/pods") return list_pods(target);
     if (verb == "POST") return create(path, body);
     if (const std::string name = selected_name(target); !name.empty()) return list(path, name);
     if (!objects_.contains(path)) return failure(Code::not_found, 404, "NotFound", target);
@@ -286,12 +286,20 @@ void SimulatedCluster::end_pod(const std::string& path) {
     patch(path, {{"metadata", {{"deletionTimestamp", "2026-01-01T00:00:00Z"}}}});
 }
 
-json SimulatedCluster::list_pods() const {
-    json items = json::array();
+/// Two in a page.
+json SimulatedCluster::list_pods(const std::string& target) const {
+    const auto page = target.find("&continue=");
+    const std::string after = page == std::string::npos ? "" : target.substr(page + 10);
+    json list{{"items", json::array()}};
     for (const auto& [path, object] : objects_) {
-        if (is_pod(path)) items.push_back(object);
+        const std::string name = path.substr(path.rfind('/') + 1);
+        if (!is_pod(path) || name <= after) continue;
+        list["items"].push_back(object);
+        if (list["items"].size() < 2) continue;
+        list["metadata"]["continue"] = name;
+        break;
     }
-    return {{"items", items}};
+    return list;
 }
 
 json SimulatedCluster::list(const std::string& collection, const std::string& name) const {

@@ -81,7 +81,7 @@ private:
     kube::Answer<json> answer(const std::string& verb, const std::string& target, const json& body);
     kube::Answer<json> evict(const std::string& pod);
     void end_pod(const std::string& path);
-    json list_pods() const;
+    json list_pods(const std::string& target) const;
     kube::Answer<json> create(const std::string& collection, json object);
     kube::Answer<json> change(const std::string& path, json patch);
     json list(const std::string& collection, const std::string& name) const;
