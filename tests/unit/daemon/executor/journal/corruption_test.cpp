@@ -36,7 +36,8 @@ void fill(Journal& journal) {
     ASSERT_OK(journal.begin(plan_named("last"), 1));
 }
 
-constexpr Journal::Limits kFew{.finished_plans = 8, .known_ids = 100, .audit_records = 10};
+constexpr Journal::Limits kFew{
+    .finished_plans = 8, .known_ids = 100, .audit_records = 10, .audit_seconds = 0};
 
 class Corruption : public testing::Test {
 protected:

@@ -68,6 +68,7 @@ void commit_to_log_only(const Scratch& scratch, FaultVfs& vfs,
                         const std::function<Result<>(Journal&)>& act);
 
 /// Limits that make actions() drop old plans, ids and audit records.
-inline constexpr Journal::Limits kNarrow{.finished_plans = 2, .known_ids = 2, .audit_records = 3};
+inline constexpr Journal::Limits kNarrow{
+    .finished_plans = 2, .known_ids = 2, .audit_records = 3, .audit_seconds = 0};
 
 }  // namespace kubexm::executor
