@@ -15,7 +15,7 @@ struct Quota {
     std::int64_t entries = 4000;                        // of the ledger
     std::int64_t owners = 64;                           // with objects on the host
     std::int64_t vault_bytes = std::int64_t{1} << 30U;  // of file content
-    std::int64_t offers = 300;                          // plans in an hour
+    std::int64_t offers = 1000;                         // plans in an hour
 };
 
 /// Of all users, but for the offers.
