@@ -16,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kBetweenLists = 1s;
-constexpr std::size_t kMostPods = 10'000;  // kubelet runs 110 by default
-constexpr auto kForDeleted = 30s;          // Kubernetes' default for the end of a pod
+constexpr int kMostPages = 100;    // of a server that never comes to an end
+constexpr auto kForDeleted = 30s;  // Kubernetes' default for the end of a pod
 
 std::string full_name(const kube::PodRecord& pod) { return pod.namespace_ + "/" + pod.name; }
 
@@ -54,6 +54,7 @@ void Draining::start() {
 
 void Draining::list() {
     listed_.clear();
+    pages_ = 0;
     list_page("");
 }
 
@@ -71,7 +72,7 @@ void Draining::on_page(const nlohmann::json& list) {
     const auto pods = kube::running_pods(list);
     listed_.insert(listed_.end(), pods.begin(), pods.end());
     const std::string next = kube::next_page(list);
-    if (next.empty() || listed_.size() > kMostPods) return on_pods(std::move(listed_));
+    if (next.empty() || ++pages_ >= kMostPages) return on_pods(std::move(listed_));
     list_page(next);
 }
 
@@ -144,7 +145,7 @@ void Draining::wait() {
 
 /// The executor ends what is left: SIGTERM, and the time that each pod asks for.
 void Draining::give_up(const std::string& why) {
-    end("pods could not be evicted and ended without their preStop hooks: " + why);
+    end("its pods, if any, could not be evicted and ended without their preStop hooks: " + why);
 }
 
 void Draining::end(const std::string& note) {

@@ -46,8 +46,9 @@ private:
     bool is_deleting_ = false;             // that was done, and the deleted pods end
     bool is_over_ = false;                 // nothing is waited for any more
     std::vector<kube::PodRecord> listed_;  // by the pages so far
-    std::vector<kube::PodRecord> left_;    // to evict or delete in this round, the last one first
-    std::vector<std::string> deleted_;     // against their budgets
+    int pages_ = 0;
+    std::vector<kube::PodRecord> left_;  // to evict or delete in this round, the last one first
+    std::vector<std::string> deleted_;   // against their budgets
 };
 
 }  // namespace kubexm::agent

@@ -150,6 +150,15 @@ TEST_F(Drain, TheNodeOfAnotherMachineIsLeftAlone) {
     EXPECT_EQ(count("/eviction"), 0U);
 }
 
+TEST_F(Drain, AListThatNeverEndsIsNotReadForEver) {
+    join();
+    workload_.ends_lists = false;
+    ask_for_release();
+    advance(5s);
+    expect_released();
+    EXPECT_LE(count("GET /api/v1/pods"), 100U);
+}
+
 TEST_F(Drain, OrdersThatChangeEndTheWait) {
     join();
     put_pod("a");

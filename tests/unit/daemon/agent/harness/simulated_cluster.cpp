@@ -291,6 +291,7 @@ json SimulatedCluster::list_pods(const std::string& target) const {
     const auto page = target.find("&continue=");
     const std::string after = page == std::string::npos ? "" : target.substr(page + 10);
     json list{{"items", json::array()}};
+    if (!ends_lists) list["metadata"]["continue"] = "more";
     for (const auto& [path, object] : objects_) {
         const std::string name = path.substr(path.rfind('/') + 1);
         if (!is_pod(path) || name <= after) continue;

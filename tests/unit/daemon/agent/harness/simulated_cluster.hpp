@@ -40,6 +40,7 @@ public:
     bool approves = true;              // signing requests
     bool is_mute = false;              // watches stay open and bring nothing
     bool untrusted = false;            // why it is not available: its certificate is not trusted
+    bool ends_lists = true;            // of pods
     bool ends_pods = true;             // those that were evicted or deleted; else they go on ending
     std::vector<std::string> budgets;  // names of pods that may not be evicted
     std::optional<std::chrono::seconds> clock_offset;
