@@ -46,8 +46,8 @@ def test_faults_at_writes(host, figure, tmp_path):
             else:
                 seen[way] += run_with_fault(course, *fault)
         hosts.remake_deleted(host.executor)
-    host.check_whole()
     check_journal(host.executor, tmp_path)
+    host.check_whole()
     assert min(seen.values()) > 0, "no fault was felt: they were injected elsewhere"
     figure(f"faults at writes: {len(forth) + len(back)} injected, {sum(seen.values())} stopped a plan, all healed")
 
@@ -189,8 +189,10 @@ def test_a_host_with_a_full_disk_is_given_back(roomy):
     assert not reserve.exists()
     filler.unlink()
     hosts.remake_deleted(roomy.executor)
-    roomy.executor.restart()
+    roomy.forth.run([])
     assert reserve.exists()
+    roomy.back.run([])
+    hosts.remake_deleted(roomy.executor)
     roomy.check_whole()
 
 

@@ -249,7 +249,9 @@ Result<std::optional<PlanRecord>> Engine::interrupted() {
 Result<PlanState> Engine::carry_out(const PlanRecord& record, const Stop& stop,
                                     const Runner::Listener& listener) {
     const auto work = [&] { return run(record, stop, listener); };
-    return record.purpose == PlanPurpose::release ? with_reserve(work) : work();
+    auto state = record.purpose == PlanPurpose::release ? with_reserve(work) : work();
+    if (state) reserve_.keep();  // a release may have used it, and may have made room
+    return state;
 }
 
 Result<PlanState> Engine::run(const PlanRecord& record, const Stop& stop,
