@@ -71,7 +71,7 @@ function(kubexm_program NAME SOURCE)
     target_link_libraries(${NAME} PRIVATE kubexm_compiler ${modules} ${third_party})
 endfunction()
 
-# ALONE names tests that need a process of their own.
+# ALONE names tests that need a process of their own, or that take long: processes run side by side.
 function(kubexm_test MODULE)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" ALONE)
     string(REPLACE "/" "_" target ${MODULE})
