@@ -47,6 +47,7 @@ public:
         add_control_commands();
         add_plan_commands();
         add_running_commands();
+        add_certificate_commands();
         add_journal_commands();
     }
 
@@ -150,6 +151,15 @@ private:
             [this] { return cli::observe(socket_); });
     }
 
+    void add_certificate_commands() {
+        auto* certs = app_.add_subcommand("certs", "decide which certificates this host trusts");
+        certs->require_subcommand(1);
+        add(*certs, "trust-ca", "trust the CAs of a PEM file, for the API server and its clients",
+            [this] { return cli::trust_ca(socket_, bundle_); })
+            ->add_option("FILE", bundle_)
+            ->required();
+    }
+
     void add_journal_commands() {
         using wire::JournalAction;
         auto* journal =
@@ -181,6 +191,7 @@ private:
     bool replace_ = false;
     cli::Output output_ = cli::Output::diff;
     std::string owner_;
+    std::string bundle_;
     unsigned limit_ = 20;
     std::uint32_t minor_ = 0;
 };

@@ -18,6 +18,7 @@ inline constexpr std::string_view kNodeAbsent = "K8sNodeAbsent";  // reason of b
 inline constexpr std::string_view kAssignmentApplied = "AssignmentApplied";
 
 inline constexpr std::string_view kCertificateIssued = "CertificateIssued";
+inline constexpr std::string_view kClusterCasConfirmed = "ClusterCAsConfirmed";
 inline constexpr std::string_view kHostAsApplied = "HostAsApplied";
 inline constexpr std::string_view kHostNameUnchanged = "HostNameUnchanged";
 inline constexpr std::string_view kNodeReady = "NodeReady";

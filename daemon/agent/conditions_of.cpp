@@ -131,6 +131,21 @@ std::optional<Condition> certificate_issued(const AgentState& state) {
                                 request.server, request.name, request.name));
 }
 
+/// Without pins kubexmd may add CAs of the API server to a node, as its orders say.
+std::optional<Condition> cluster_cas_confirmed(const AgentState& state) {
+    const auto& unconfirmed = state.executor.unconfirmed;
+    if (unconfirmed.empty()) return std::nullopt;
+    std::string names;
+    for (const wire::AuthorityView& one : unconfirmed) {
+        names += fmt::format("{}{} (sha256:{})", names.empty() ? "" : ", ", one.name, one.pin);
+    }
+    return is_false(kClusterCasConfirmed, "Warning", "NotConfirmed",
+                    fmt::format("the orders added CAs of the API server after the join, and nobody "
+                                "confirmed them on this host: {}; if they are right, put them into "
+                                "a file and run: kubexmctl certs trust-ca FILE",
+                                names));
+}
+
 std::optional<Condition> node_ready(const AgentState& state) {
     if (!state.node) return std::nullopt;
     const NodeState& node = *state.node;
@@ -245,7 +260,8 @@ std::optional<Condition> assignment_applied(const AgentState& state) {
 void resolve(const AgentState& state, std::vector<Condition>& stated) {
     if (!state.host) return;
     for (const std::string_view type :
-         {kAssignmentApplied, kCertificateIssued, kHostAsApplied, kHostNameUnchanged, kNotPaused}) {
+         {kAssignmentApplied, kCertificateIssued, kClusterCasConfirmed, kHostAsApplied,
+          kHostNameUnchanged, kNotPaused}) {
         const auto is_open = [&](const Condition& each) {
             return each.type == type && each.status != model::ConditionStatus::yes;
         };
@@ -260,8 +276,9 @@ void resolve(const AgentState& state, std::vector<Condition>& stated) {
 
 Conditions conditions_of(const AgentState& state) {
     Conditions conditions;
-    for (const auto stated : {assignment_applied, bootstrapped, certificate_issued, host_as_applied,
-                              host_name_unchanged, installed, node_ready, not_paused}) {
+    for (const auto stated :
+         {assignment_applied, bootstrapped, certificate_issued, cluster_cas_confirmed,
+          host_as_applied, host_name_unchanged, installed, node_ready, not_paused}) {
         if (auto condition = stated(state)) conditions.on_host.push_back(*std::move(condition));
     }
     resolve(state, conditions.on_host);

@@ -68,6 +68,7 @@ Reconciler::Reconciler(AgentContext& context, Management& management)
       reporter_(context),
       events_(context),
       settings_(context, management),
+      waiting_checks_(context),
       backoff_(1s, 5min) {
     context_.state.on_change([this] { evaluate_soon(); });
 }
@@ -113,9 +114,12 @@ void Reconciler::on_event(const wire::Reply& event) {
         context_.state.change(
             [&](AgentState& state) { state.executor.units = views_of(changed->units); });
     }
-    // A plan of root has ended. An activity of ours ends with its own observation.
+    // A plan of root has ended, or root confirmed CAs. An activity of ours ends with its own
+    // observation.
     const bool is_busy = joining_ || releasing_ || followed_;
-    if (std::holds_alternative<wire::PlanSummary>(event) && !is_busy) observe();
+    const bool is_news = std::holds_alternative<wire::PlanSummary>(event) ||
+                         std::holds_alternative<wire::TrustedAuthorities>(event);
+    if (is_news && !is_busy) observe();
 }
 
 void Reconciler::on_drift(const std::vector<wire::DriftedObject>& objects) {
@@ -169,6 +173,7 @@ void Reconciler::on_observed(const Result<wire::Reply>& reply) {
         state.executor.connected = Result<>();
         state.executor.observed = ExecutorState{observed->owners, observed->running_plan};
         state.executor.units = views_of(observed->units);
+        state.executor.unconfirmed = observed->unconfirmed;
         state.executor.pending_renderings = state.executor.observed->pending_renderings();
     });
     if (context_.state.read().released) on_release_observed();
@@ -185,6 +190,7 @@ void Reconciler::evaluate_soon() {
 void Reconciler::evaluate() {
     management_.update();
     settings_.update();
+    waiting_checks_.update();
     const auto next = decide(context_.state.read(), context_.state.now());
     // During a release the observed owners shrink, and the ByoHost is freed in several patches: do
     // not start the release again because of that.

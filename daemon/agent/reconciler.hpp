@@ -12,6 +12,7 @@
 #include "daemon/agent/node_monitor.hpp"
 #include "daemon/agent/reporter.hpp"
 #include "daemon/agent/settings_reader.hpp"
+#include "daemon/agent/waiting_checks.hpp"
 #include "daemon/base/backoff.hpp"
 
 namespace kubexm::agent {
@@ -64,6 +65,7 @@ private:
     Reporter reporter_;
     EventRecorder events_;
     SettingsReader settings_;
+    WaitingChecks waiting_checks_;
     std::unique_ptr<NodeMonitor> monitor_;
     std::string monitored_;  // owner that the monitor was started for, also without success
     std::unique_ptr<Activity<void>> joining_;

@@ -98,12 +98,6 @@ std::vector<model::CertificateView> certificates_of(const AgentState& state) {
     return all;
 }
 
-/// Not any more once the host is free.
-std::vector<model::Finding> preflight_of(const AgentState& state) {
-    const bool is_assigned = state.decision && !state.decision->owner.empty();
-    return is_assigned ? state.preflight : std::vector<model::Finding>();
-}
-
 std::optional<model::PauseView> pause_of(const AgentState& state) {
     const auto& pause = state.memory.pause;
     if (!pause || !state.decision || state.decision->action != Action::pause) return std::nullopt;
@@ -124,7 +118,7 @@ model::Snapshot snapshot_of(const AgentState& state, const model::Snapshot& prev
                              .pause = pause_of(state),
                              .assignment = assignment_of(state),
                              .conditions = {},
-                             .preflight = preflight_of(state),
+                             .preflight = state.preflight,
                              .plan = state.plan,
                              .certificates = certificates_of(state),
                              .units = state.executor.units,

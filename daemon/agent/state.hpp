@@ -34,6 +34,7 @@ struct ExecutorLink {
     bool drift_known = false;                // the executor has sent it
     /// As applied, but a newer version would render them differently.
     std::vector<std::string> pending_renderings;
+    std::vector<wire::AuthorityView> unconfirmed;  // as in wire::Observation
 };
 
 /// Repairs of an object in a row: somebody who keeps changing it back is met with back-off.
@@ -103,7 +104,7 @@ struct AgentState {
     std::optional<Decision> decision;
     std::optional<ActivityFailure> failure;
     std::optional<Released> released;
-    std::vector<model::Finding> preflight;  // of the last join
+    std::vector<model::Finding> preflight;  // of the last join, or while it waits for one
     std::vector<std::string> ending_pods;   // that a release waits for
     std::optional<model::PlanView> plan;
     std::optional<NodeState> node;

@@ -39,6 +39,9 @@ Result<int> history(const std::string& socket, unsigned limit);
 /// Shows the journal, after a decision the result of it. kFailed: the journal is damaged.
 Result<int> journal(const std::string& socket, wire::JournalAction action);
 
+/// Trusts the CAs of a PEM file on this host, and shows them.
+Result<int> trust_ca(const std::string& socket, const std::string& file);
+
 /// Units and owners, as JSON.
 Result<int> observe(const std::string& socket);
 

@@ -135,7 +135,7 @@ struct Snapshot {
     std::optional<PauseView> pause;
     std::optional<AssignmentView> assignment;
     std::vector<Condition> conditions;  // sorted by type
-    std::vector<Finding> preflight;     // of the join that led to the present state
+    std::vector<Finding> preflight;     // of the last join, or of a host that waits for one
     std::optional<PlanView> plan;       // the running one, or the last one
     std::vector<CertificateView> certificates;
     std::vector<UnitView> units;

@@ -70,13 +70,22 @@ def test_changed_settings_of_the_cluster_restart_kubelet_once(joined):
 
 
 def test_a_further_ca_reaches_the_node_and_kubelet_goes_on(joined):
+    """Nothing is pinned here: the condition asks a person to confirm it."""
     side, host = joined
-    before, authority = kubelet(host), host.node.read(CA).decode()
-    more = authority + another_authority()
-    for number, wanted in enumerate((more, authority)):
+    before, authority, further = kubelet(host), host.node.read(CA).decode(), another_authority()
+
+    def confirmed() -> dict:
+        return condition(side, host, "ClusterCAsConfirmed")
+    for number, wanted in enumerate((authority + further, authority)):
         side.apply([assignment.secret({"ca.crt": wanted})])  # the rest of the secret stays
         patch(side, host, {"spec": {"labels": {"read": f"for-a-ca-{number}"}}})
         host.wait("the CAs of the secret", lambda wanted=wanted: host.node.read(CA).decode() == wanted)
+        if wanted != authority:
+            side.wait_for("the question", lambda: confirmed().get("status") == "False")
+            assert "CN=another" in confirmed()["message"] and "kubexmctl certs trust-ca" in confirmed()["message"]
+            host.node.write("/root/further.crt", further)
+            assert "trusted: CN=another sha256:" in host.node.run(["kubexmctl", "certs", "trust-ca", "/root/further.crt"]).stdout
+            side.wait_for("the answer", lambda: confirmed()["status"] == "True")
     side.wait_for("the Node", lambda: is_ready(side, host))
     assert kubelet(host) == before and condition(side, host)["status"] == "True"
 

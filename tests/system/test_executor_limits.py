@@ -120,6 +120,14 @@ def test_root_pins_the_cas_of_a_cluster(host):
         for number, content in enumerate((theirs, ours + theirs)):
             refused = apply(wire, plan(f"theirs-{number}", *bundle(content)), [content])
             assert f"with pin sha256:{pin(theirs)}: expected one that is pinned in allow.clusters" in refused
+        trusted = ["kubexmctl", "certs", "trust-ca", "/root/theirs.crt"]
+        host.write("/root/theirs.crt", theirs.decode())
+        assert client.reason(wire.ask({"type": "trust-ca", "bundle": theirs.decode()})) == "trust-ca: only root decides whom this host trusts"
+        for _ in range(2):
+            assert host.run(trusted).stdout == f"trusted: CN=another sha256:{pin(theirs)}\n"
+        assert apply(wire, plan("confirmed", *bundle(theirs)), [theirs]) == ""
+        host.run(["rm", "/var/lib/kubexm-executor/confirmed-cas"])
+        assert "expected one that is pinned" in apply(wire, plan("no-more", *bundle(ours + theirs)), [ours + theirs])
         assert "expected a certificate" in apply(wire, plan("none", *bundle(b"garbage")), [b"garbage"])
         assert apply(wire, plan("ours", *bundle(ours)), [ours]) == ""
         assert host.read("/etc/kubernetes/pki/client-ca.crt") == ours

@@ -19,25 +19,29 @@ bool is_among(const std::vector<Authority>& list, const Authority& one) {
     });
 }
 
-Result<> may_use_authority(const Authority& one, CaUse use, const std::vector<std::string>& pins,
+Result<> may_use_authority(const Authority& one, CaUse use, const TrustedPins& trusted,
                            const std::optional<PresentCluster>& present) {
-    if (std::ranges::find(pins, one.pin) != pins.end()) return {};
+    const bool is_any_good = trusted.pinned.empty() && !(present && use == CaUse::client);
+    if (is_any_good || trusted.has(one)) return {};
     if (present) {
-        const bool is_client = use == CaUse::client;
-        const auto& there = is_client ? present->client_cas : present->server_cas;
-        if (is_among(there, one) || (pins.empty() && !is_client)) return {};
-    } else if (pins.empty()) {
-        return {};
+        const auto& there = use == CaUse::client ? present->client_cas : present->server_cas;
+        if (is_among(there, one)) return {};
     }
     return fail(
         Code::denied,
         fmt::format("CA {:.512} with pin sha256:{}: expected one that is pinned in "
                     "allow.clusters{}; to permit it, add the pin to the API server's entry "
-                    "in executor.yaml, then: systemctl reload kubexm-executor",
+                    "in executor.yaml, then: systemctl reload kubexm-executor; or, with the CA in "
+                    "a file: kubexmctl certs trust-ca FILE",
                     one.name, one.pin, present ? ", or signed by one that this node trusts" : ""));
 }
 
 }  // namespace
+
+bool TrustedPins::has(const Authority& one) const {
+    return std::ranges::find(pinned, one.pin) != pinned.end() ||
+           std::ranges::find(confirmed, one.pin) != confirmed.end();
+}
 
 Result<> may_use_server(const std::string& server, const std::optional<PresentCluster>& present) {
     if (!present || present->server == server) return {};
@@ -76,10 +80,18 @@ bool makes_kubelet(const model::Step& step) {
 }
 
 Result<> may_use_authorities(const std::vector<Authority>& wanted, CaUse use,
-                             const std::vector<std::string>& pins,
+                             const TrustedPins& trusted,
                              const std::optional<PresentCluster>& present) {
-    for (const Authority& one : wanted) TRY(may_use_authority(one, use, pins, present));
+    for (const Authority& one : wanted) TRY(may_use_authority(one, use, trusted, present));
     return {};
+}
+
+std::vector<Authority> unconfirmed(const PresentCluster& present, const TrustedPins& trusted) {
+    std::vector<Authority> found = present.server_cas;
+    std::erase_if(found, [&](const Authority& one) {
+        return trusted.has(one) || is_among(present.client_cas, one);
+    });
+    return found;
 }
 
 }  // namespace kubexm::executor

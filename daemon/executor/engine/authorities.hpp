@@ -38,11 +38,23 @@ bool makes_kubelet(const model::Step& step);
 
 enum class CaUse { server, client };
 
-/// Whether a plan may write these CAs. A new one must be pinned by root, or signed by one that is
+/// The CAs that root trusts, as pins.
+struct TrustedPins {
+    std::vector<std::string> pinned;     // in allow.clusters; none: any CA for a new node
+    std::vector<std::string> confirmed;  // kubexmctl certs trust-ca
+
+    bool has(const pki::Authority& one) const;
+};
+
+/// Whether a plan may write these CAs. A new one must be trusted by root, or signed by one that is
 /// there; without pins any is good for a new node, and for the server of a node. Pure. denied:
 /// names the CA and its pin.
 Result<> may_use_authorities(const std::vector<pki::Authority>& wanted, CaUse use,
-                             const std::vector<std::string>& pins,
+                             const TrustedPins& trusted,
                              const std::optional<PresentCluster>& present);
+
+/// The CAs of the node's API server that came after the join, and that root has not confirmed.
+/// Pure.
+std::vector<pki::Authority> unconfirmed(const PresentCluster& present, const TrustedPins& trusted);
 
 }  // namespace kubexm::executor

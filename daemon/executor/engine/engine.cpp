@@ -111,6 +111,7 @@ Result<> can_be_read_back(const model::Plan& plan) {
 Engine::Engine(std::string state_directory, const Root& root, Systemd& systemd,
                model::AllowList allow)
     : reserve_(state_directory),
+      confirmed_(state_directory),
       store_(std::move(state_directory)),
       root_(root),
       systemd_(systemd),

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/executor/engine/authorities.hpp"
+#include "daemon/executor/engine/confirmed_authorities.hpp"
 #include "daemon/executor/engine/contents.hpp"
 #include "daemon/executor/engine/drift.hpp"
 #include "daemon/executor/engine/record_store.hpp"
@@ -62,6 +64,13 @@ public:
     /// The decision of root about a damaged journal.
     Result<> decide(RecordStore::Decision decision, const Caller& caller);
 
+    /// The decision of root to trust the CAs of a bundle, on this host and for any cluster. denied:
+    /// the caller is not root.
+    Result<std::vector<pki::Authority>> confirm_authorities(const std::string& pem,
+                                                            const Caller& caller);
+    /// The CAs of the API server that kubexmd added to a node, and root did not confirm.
+    Result<std::vector<pki::Authority>> unconfirmed_authorities();
+
     Result<PlanState> carry_out(const PlanRecord& record, const Stop& stop,
                                 const Runner::Listener& listener);
 
@@ -101,6 +110,7 @@ private:
     Result<bool> is_settled();
     /// After its contents are in the vault: the sender could change them before.
     Result<> check_authorities(Records& records, const model::Plan& plan, const Caller& caller);
+    Result<TrustedPins> trusted_pins(const std::string& server) const;
     Result<> check_join(Journal& journal, const model::Plan& plan, const Caller& caller);
     Result<std::vector<model::Finding>> findings(Journal& journal, const model::JoinNeeds& needs);
     Result<model::Plan> repair_plan(Records& records, const std::string& id,
@@ -117,6 +127,7 @@ private:
                           const Runner::Listener& listener);
 
     Reserve reserve_;
+    ConfirmedAuthorities confirmed_;
     RecordStore store_;
     const Root& root_;
     Systemd& systemd_;

@@ -109,14 +109,14 @@ std::vector<DataFile> bundles_in(const model::Plan& plan) {
 }
 
 Result<> judge(Records& records, const std::string& owner, const DataFile& file,
-               const std::vector<std::string>& pins, const std::optional<PresentCluster>& present) {
+               const TrustedPins& trusted, const std::optional<PresentCluster>& present) {
     const bool is_client = file.path == model::kClientCa;
     if (is_client) TRY(no_other_client_cas(records.journal, file, owner));
     const bool is_applied =
         present && std::ranges::find(present->bundles, file) != present->bundles.end();
     if (is_applied) return {};  // also with a CA that has expired since: nothing changes
     const auto wanted = TRY(read_bundle(records.vault, file));
-    return may_use_authorities(wanted, is_client ? CaUse::client : CaUse::server, pins, present);
+    return may_use_authorities(wanted, is_client ? CaUse::client : CaUse::server, trusted, present);
 }
 
 }  // namespace
@@ -134,9 +134,34 @@ Result<> Engine::check_authorities(Records& records, const model::Plan& plan,
         TRY(brings_authorities(bundles));
     }
     const std::string known = server.empty() && present ? present->server : server;
-    const std::vector<std::string> pins = model::pins_for(allow_.clusters, known);
-    for (const DataFile& file : bundles) TRY(judge(records, plan.owner, file, pins, present));
+    const TrustedPins trusted = TRY(trusted_pins(known));
+    for (const DataFile& file : bundles) TRY(judge(records, plan.owner, file, trusted, present));
     return {};
+}
+
+Result<TrustedPins> Engine::trusted_pins(const std::string& server) const {
+    return TrustedPins{.pinned = model::pins_for(allow_.clusters, server),
+                       .confirmed = TRY(confirmed_.pins())};
+}
+
+Result<std::vector<Authority>> Engine::confirm_authorities(const std::string& pem,
+                                                           const Caller& caller) {
+    if (caller.uid != 0) {
+        return refuse(caller, {Code::denied, "trust-ca: only root decides whom this host trusts"});
+    }
+    auto authorities = pki::read_authorities(pem, now());
+    if (!authorities) return refuse(caller, authorities.error());
+    TRY(confirmed_.add(*authorities));
+    for (const Authority& one : *authorities) note(caller, "CA confirmed", one.pin);
+    return authorities;
+}
+
+Result<std::vector<Authority>> Engine::unconfirmed_authorities() {
+    return store_.use([this](Records& records) -> Result<std::vector<Authority>> {
+        const auto present = TRY(present_cluster(records));
+        if (!present) return std::vector<Authority>();
+        return unconfirmed(*present, TRY(trusted_pins(present->server)));
+    });
 }
 
 }  // namespace kubexm::executor

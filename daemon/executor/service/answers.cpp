@@ -34,6 +34,7 @@ void Service::answer(const Requester& requester, const wire::Observe&) {
         const auto objects = TRY(engine_.objects());
         const auto pending = TRY(engine_.pending_renderings());
         observation.owners = owners_of(outcomes, objects, pending);
+        observation.unconfirmed = views_of(TRY(engine_.unconfirmed_authorities()));
         reply(requester, std::move(observation), wire::Part::last);
         return {};
     });
@@ -42,6 +43,16 @@ void Service::answer(const Requester& requester, const wire::Observe&) {
 void Service::answer(const Requester& requester, const wire::Preflight& request) {
     query(requester, [this, requester, needs = request.needs]() -> Result<> {
         reply(requester, wire::PreflightResult{TRY(engine_.preflight(needs))}, wire::Part::last);
+        return {};
+    });
+}
+
+void Service::answer(const Requester& requester, wire::TrustCa request) {
+    query(requester, [this, requester, bundle = std::move(request.bundle)]() -> Result<> {
+        const auto trusted = TRY(engine_.confirm_authorities(bundle, requester.caller));
+        const wire::TrustedAuthorities event{views_of(trusted)};
+        reply(requester, event, wire::Part::last);
+        loop_.post([this, event] { send_to_subscribers(event); });
         return {};
     });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/text.hpp"
 #include "daemon/model/plan_states.hpp"
 
 namespace kubexm::executor {
@@ -92,6 +93,15 @@ std::vector<wire::ObservedOwner> owners_of(
         if (wire::ObservedOwner* owner = find_or_add(name)) owner->pending = first_of(files);
     }
     return owners;
+}
+
+std::vector<wire::AuthorityView> views_of(const std::vector<pki::Authority>& authorities) {
+    std::vector<wire::AuthorityView> views;
+    views.reserve(authorities.size());
+    for (const pki::Authority& one : authorities) {
+        views.push_back({printable(one.name.substr(0, kMaxErrorBytes)), one.pin});
+    }
+    return views;
 }
 
 wire::JournalEntry entry_of(const LedgerEntry& entry) {

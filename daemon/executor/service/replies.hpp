@@ -6,6 +6,7 @@
 #include "daemon/executor/journal/records.hpp"
 #include "daemon/executor/journal/recovery.hpp"
 #include "daemon/executor/wire/messages.hpp"
+#include "daemon/pki/authority.hpp"
 
 namespace kubexm::executor {
 
@@ -21,6 +22,7 @@ wire::PlanSummary summary_of(const PlanRecord& record);
 std::vector<wire::ObservedOwner> owners_of(
     const std::vector<OutcomeRecord>& outcomes, const std::map<std::string, std::uint32_t>& objects,
     const std::map<std::string, std::vector<std::string>>& pending);
+std::vector<wire::AuthorityView> views_of(const std::vector<pki::Authority>& authorities);
 wire::JournalEntry entry_of(const LedgerEntry& entry);
 wire::JournalState state_of(const Recovered& found);
 /// As many as fit a frame.

@@ -63,6 +63,7 @@ private:
     void answer(const Requester& requester, const wire::Hello& hello);
     void answer(const Requester& requester, const wire::Observe&);
     void answer(const Requester& requester, const wire::Preflight& request);
+    void answer(const Requester& requester, wire::TrustCa request);
     void answer(const Requester& requester, wire::Preview request);
     void answer(const Requester& requester, wire::Apply request, std::vector<Fd> descriptors);
     void answer(const Requester& requester, const wire::Follow& request);

@@ -27,10 +27,10 @@ inline constexpr std::size_t kMaxFrame =
 inline constexpr std::size_t kMaxDescriptors = 64;
 
 using Request = std::variant<Hello, Observe, Preview, Apply, Follow, Cancel, Undo, Repair,
-                             Subscribe, History, Journal, Preflight>;
+                             Subscribe, History, Journal, Preflight, TrustCa>;
 using Reply = std::variant<Hello, Refused, Accepted, StepPreview, StepEvent, PlanSummary,
                            Observation, UnitsChanged, Drift, BootstrapKubeconfig, JournalEntry,
-                           JournalState, PreflightResult, End>;
+                           JournalState, PreflightResult, TrustedAuthorities, End>;
 
 /// Whether more replies to the same request follow.
 enum class Part { more, last };

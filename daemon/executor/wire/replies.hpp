@@ -156,16 +156,38 @@ struct ObservedOwner {
     }
 };
 
+struct AuthorityView {
+    std::string name;  // "CN=kubernetes"
+    std::string pin;   // SHA-256 of its public key, hexadecimal
+
+    bool operator==(const AuthorityView&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("name", self.name);
+        visit("pin", self.pin);
+    }
+};
+
+/// CAs that root has just confirmed.
+struct TrustedAuthorities {
+    static constexpr std::string_view kType = "trusted-authorities";
+    std::vector<AuthorityView> authorities;
+
+    static void fields(auto& self, auto&& visit) { visit("authorities", self.authorities); }
+};
+
 struct Observation {
     static constexpr std::string_view kType = "observation";
     std::vector<ObservedUnit> units;
     std::vector<ObservedOwner> owners;  // the one with the newest plan first
     std::string running_plan;           // empty: none
+    /// CAs of the node's API server that came after its join, and that root has not confirmed.
+    std::vector<AuthorityView> unconfirmed;
 
     static void fields(auto& self, auto&& visit) {
         visit("units", self.units);
         visit("owners", self.owners);
         visit("running_plan", self.running_plan);
+        visit("unconfirmed", self.unconfirmed);
     }
 };
 

@@ -104,7 +104,8 @@ struct Cancel {
 
 /// Changes as they happen, until the connection ends. Answered with PlanSummary where a plan begins
 /// and ends, whoever asked for it (Follow shows its steps); UnitsChanged; Drift;
-/// BootstrapKubeconfig. Sent before Observe, so that nothing is missed in between.
+/// BootstrapKubeconfig; TrustedAuthorities. Sent before Observe, so that nothing is missed in
+/// between.
 struct Subscribe {
     static constexpr std::string_view kType = "subscribe";
     static void fields(auto&, auto&&) {}
@@ -145,6 +146,14 @@ struct History {
     std::uint32_t limit = 20;
 
     static void fields(auto& self, auto&& visit) { visit("limit", self.limit); }
+};
+
+/// Trust the CAs of a bundle on this host (root only): answered with TrustedAuthorities.
+struct TrustCa {
+    static constexpr std::string_view kType = "trust-ca";
+    std::string bundle;  // PEM
+
+    static void fields(auto& self, auto&& visit) { visit("bundle", self.bundle); }
 };
 
 enum class JournalAction { show, restore, discard };

@@ -76,6 +76,19 @@ TEST_F(ChangedOrders, ANodeStaysBootstrappedWhileItsSettingsChange) {
     }
 }
 
+TEST_F(ChangedOrders, AFurtherCaIsReportedUntilRootHasConfirmedIt) {
+    join();
+    executor_.set_unconfirmed({{"CN=new", "ab12"}});
+    advance(10s);
+    EXPECT_EQ(reported(kClusterCasConfirmed).status, ConditionStatus::no);
+    EXPECT_THAT(reported(kClusterCasConfirmed).message,
+                HasSubstr("CN=new (sha256:ab12); if they are right, put them into a file and run: "
+                          "kubexmctl certs trust-ca FILE"));
+    executor_.set_unconfirmed({});
+    advance(10s);
+    EXPECT_EQ(reported(kClusterCasConfirmed).status, ConditionStatus::yes);
+}
+
 TEST_F(ChangedOrders, AServerThatIsNotTrustedLeadsToTheNewCaOfTheSecret) {
     join();
     const std::string before = state().memory.joined.value_or(JoinedMachine{}).wanted.ca_digest;

@@ -85,6 +85,21 @@ TEST_F(Scenario, AHostThatIsNotReadyRequestsNoCertificateUntilItIs) {
     EXPECT_THAT(snapshot().preflight, testing::IsEmpty());
 }
 
+TEST_F(Scenario, AHostThatWaitsShowsWhatWouldRefuseAJoin) {
+    const model::Finding missing{model::CheckId::kubelet_missing, model::Severity::error, "nothing",
+                                 "kubelet", "install kubelet"};
+    const model::Finding depends{model::CheckId::swap_on, model::Severity::error, "swap on",
+                                 "no swap", "swapoff --all"};
+    executor_.findings = {missing, depends};
+    start();
+    advance(1s);
+    EXPECT_EQ(phase(), Phase::waiting);
+    EXPECT_THAT(snapshot().preflight, testing::ElementsAre(missing));
+    executor_.findings.clear();
+    advance(5min);
+    EXPECT_THAT(snapshot().preflight, testing::IsEmpty());
+}
+
 TEST_F(Scenario, TheProgressOfAJoinIsReported) {
     start();
     make_secret();

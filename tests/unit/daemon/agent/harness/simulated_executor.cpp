@@ -28,7 +28,7 @@ void SimulatedExecutor::ask(wire::Request request, std::vector<Fd>, Handler hand
 void SimulatedExecutor::answer(const wire::Request& request, Handler handler) {
     if (std::holds_alternative<wire::Observe>(request)) {
         wire::Observation observation{
-            {{"kubelet.service", kubelet, "enabled"}}, owners_, running_.id};
+            {{"kubelet.service", kubelet, "enabled"}}, owners_, running_.id, unconfirmed_};
         for (wire::ObservedOwner& owner : observation.owners) owner.pending = pending;
         return handler(std::move(observation));
     }
@@ -175,6 +175,11 @@ void SimulatedExecutor::regain_connection() {
     for (auto& [request, handler] : std::exchange(waiting_, {})) {
         answer(request, std::move(handler));
     }
+}
+
+void SimulatedExecutor::set_unconfirmed(std::vector<wire::AuthorityView> authorities) {
+    unconfirmed_ = std::move(authorities);
+    if (subscriber_) subscriber_(wire::TrustedAuthorities{});
 }
 
 void SimulatedExecutor::set_drift(std::vector<wire::DriftedObject> objects) {

@@ -36,6 +36,9 @@ public:
     /// Root replaced the bootstrap kubeconfig.
     void pass_bootstrap(const std::string& kubeconfig);
 
+    /// CAs that a plan added; empty: root confirmed them.
+    void set_unconfirmed(std::vector<wire::AuthorityView> authorities);
+
     std::vector<model::Plan> applied;
     std::vector<std::string> undone;     // owners
     std::vector<std::string> cancelled;  // plans
@@ -71,6 +74,7 @@ private:
     std::vector<std::pair<wire::Request, Handler>> waiting_;
     Handler subscriber_;
     std::vector<wire::DriftedObject> drift_;
+    std::vector<wire::AuthorityView> unconfirmed_;
 };
 
 }  // namespace kubexm::agent

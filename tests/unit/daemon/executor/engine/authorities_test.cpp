@@ -24,8 +24,12 @@ class AuthorityRules : public testing::Test {
 protected:
     Result<> judge(const Authority& wanted, CaUse use, const std::vector<std::string>& pins,
                    bool is_node = true) const {
+        return judge(wanted, use, TrustedPins{.pinned = pins, .confirmed = {}}, is_node);
+    }
+    Result<> judge(const Authority& wanted, CaUse use, const TrustedPins& trusted,
+                   bool is_node) const {
         const PresentCluster present{"https://api:6443", {present_}, {present_}, {}};
-        return may_use_authorities({present_, wanted}, use, pins,
+        return may_use_authorities({present_, wanted}, use, trusted,
                                    is_node ? std::optional(present) : std::nullopt);
     }
 
@@ -62,6 +66,24 @@ TEST_F(AuthorityRules, TheServerOfANodeMayGetAFurtherCaUnlessPinned) {
     EXPECT_TRUE(judge(theirs_, CaUse::server, kNoPins));
     EXPECT_FALSE(judge(theirs_, CaUse::server, {present_.pin}));
     EXPECT_TRUE(judge(below_, CaUse::server, {present_.pin}));
+}
+
+TEST_F(AuthorityRules, RootConfirmsACaBesideThePins) {
+    const TrustedPins trusted{.pinned = {present_.pin}, .confirmed = {theirs_.pin}};
+    for (const CaUse use : {CaUse::server, CaUse::client}) {
+        EXPECT_TRUE(judge(theirs_, use, trusted, true));
+        EXPECT_TRUE(judge(theirs_, use, trusted, false));
+        EXPECT_TRUE(judge(theirs_, use, TrustedPins{{}, {theirs_.pin}}, true));
+    }
+}
+
+TEST_F(AuthorityRules, ACaThatCameLaterIsNotConfirmedUntilRootSaysSo) {
+    const PresentCluster present{"https://api:6443", {present_, below_, theirs_}, {present_}, {}};
+    EXPECT_THAT(unconfirmed(present, {}), testing::ElementsAre(theirs_));
+    EXPECT_THAT(unconfirmed(present, {.pinned = {theirs_.pin}, .confirmed = {}}),
+                testing::IsEmpty());
+    EXPECT_THAT(unconfirmed(present, {.pinned = {}, .confirmed = {theirs_.pin}}),
+                testing::IsEmpty());
 }
 
 TEST_F(AuthorityRules, ANodeKeepsItsServer) {

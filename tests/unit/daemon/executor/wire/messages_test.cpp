@@ -55,6 +55,7 @@ TEST(Messages, EveryReplySurvivesARoundTrip) {
                         {},
                         5}}}},
                     ""},
+        TrustedAuthorities{{{"CN=kubernetes", "ab12"}}},
         UnitsChanged{{{"kubelet.service", "inactive", "masked"}}},
         Drift{{{"o", "write /etc/hosts", "absent"}}},
         JournalEntry{"o", "write /etc/hosts"},
