@@ -33,10 +33,13 @@ def test_whoever_waits_for_approval_says_so_and_how(cluster, node):
     assert (said["status"], said["reason"]) == ("False", "WaitingForApproval")
     assert host.phase() == "enrolling" and not host.status()["certificates"]
     killed = main_pid(node)
+    node.run(["mv", "/usr/local/bin/kubelet", "/root"])
     node.run(["systemctl", "kill", "--signal=KILL", "kubexmd"])
     host.wait("the next process", lambda: main_pid(node) not in ("0", killed))
     again = host.wait("the wait for approval again", lambda: host.condition("CertificateIssued"))
     assert again["message"] == said["message"], "a killed kubexmd posts no second request"
+    found = host.wait("what would refuse a join", lambda: [each["id"] for each in host.status().get("preflight", [])])
+    assert found == ["kubelet-missing"]
     command = said["message"].split("kubectl ")[1].split()
     cluster.kubectl(*command)
     certificates = host.wait("a certificate", lambda: host.status().get("certificates"))

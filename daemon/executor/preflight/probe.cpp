@@ -11,6 +11,7 @@
 
 #include "daemon/base/io.hpp"
 #include "daemon/base/try.hpp"
+#include "daemon/executor/host/listeners.hpp"
 #include "daemon/executor/host/program.hpp"
 #include "daemon/executor/host/runtime.hpp"
 #include "daemon/executor/render/documents.hpp"
@@ -96,12 +97,18 @@ void read_runtime(PreflightFacts& facts, Systemd::Deadline deadline) {
     if (const auto text = runtime_configuration(deadline)) facts.cgroup_driver = driver_in(*text);
 }
 
+/// The kernel needs milliseconds for each of the files: it looks at all connections for them.
+bool is_port_taken() {
+    if (const auto found = has_listener(kKubeletPort)) return *found;
+    return has_listener(text_of("/proc/self/net/tcp"), kKubeletPort) ||
+           has_listener(text_of("/proc/self/net/tcp6"), kKubeletPort);
+}
+
 void read_system(PreflightFacts& facts) {
     facts.swaps = swaps_in(text_of("/proc/swaps"));
     utsname system{};
     if (::uname(&system) == 0) facts.kernel = system.release;
-    facts.port_taken = has_listener(text_of("/proc/self/net/tcp"), kKubeletPort) ||
-                       has_listener(text_of("/proc/self/net/tcp6"), kKubeletPort);
+    facts.port_taken = is_port_taken();
     facts.missing_tools = missing_tools();
 }
 
