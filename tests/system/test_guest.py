@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import exit_code
+from testbed import exit_code, waiting
 from testbed.guest import Guest
 from testbed.executor import kills
 
@@ -18,6 +18,7 @@ SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
 CUTS = 8 if "KUBEXM_TEST_DEEP" in os.environ else 1
 CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
 INSTANCES = "fs.inotify.max_user_instances"
+PLAN_SECONDS = 300  # an interrupted one goes on after the boot; the processor is emulated
 _numbers = itertools.count(1)
 
 
@@ -248,13 +249,17 @@ def test_a_plan_outlives_reboots_and_power_cuts(guest, figure):
         figure(f"power cut at {point}, one of {len(points)} points (seed {SEED}): survived")
 
 
+def last_plan(guest: Guest) -> str:
+    return guest.run(["kubexmctl", "history", "--limit", "1"]).stdout
+
+
 def cut_at(guest: Guest, point: kills.Point, before: str, after: str) -> None:
     die_at(guest, point)
     guest.shell("echo here > /root/not-synced")
     guest.power_cut()
     guest.boot()
     assert guest.run(["cat", "/root/not-synced"], check=False).stdout == "", "the cut lost nothing: it proves nothing"
-    assert guest.run(["kubexmctl", "history", "--limit", "1"]).stdout.startswith("done"), point
+    waiting.until(f"the end of the plan ({point})", lambda: last_plan(guest).startswith("done"), PLAN_SECONDS)
     assert files(guest) == after, point
     assert "overlay" in loaded(guest), point
     assert sysctl(guest, INSTANCES) == "8765", point
