@@ -156,7 +156,7 @@ private:
         certs->require_subcommand(1);
         add(*certs, "trust-ca", "trust the CAs of a PEM file, for the API server and its clients",
             [this] { return cli::trust_ca(socket_, bundle_); })
-            ->add_option("FILE", bundle_)
+            ->add_option("FILE", bundle_, "CA certificates in PEM")
             ->required();
     }
 

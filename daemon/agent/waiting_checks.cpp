@@ -6,13 +6,12 @@ namespace {
 
 constexpr std::chrono::minutes kCheckEvery{5};
 
-/// No node, and none is about to be made.
+/// No node is here, and none is made: a join has checks of its own.
 bool is_free(const AgentState& state) {
     const auto& decision = state.decision;
-    const bool has_no_orders =
-        !decision || (decision->action == Action::wait && decision->owner.empty());
-    return has_no_orders && state.executor.observed &&
-           state.executor.observed->present_machines().empty();
+    const bool joins =
+        decision && (decision->action == Action::join || decision->action == Action::adopt);
+    return !joins && state.executor.observed && state.executor.observed->present_machines().empty();
 }
 
 /// What the orders will say of swap and control groups is not known.

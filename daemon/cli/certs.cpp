@@ -23,13 +23,14 @@ Result<int> trust_ca(const std::string& socket, const std::string& file) {
     const auto bundle = read_bundle(file);
     if (!bundle) return refuse_input(bundle.error());
     Client client = TRY(Client::connect(socket));
-    TRY(client.ask(wire::TrustCa{*bundle}, {}, [](const wire::Reply& reply) {
+    const auto done = client.ask(wire::TrustCa{*bundle}, {}, [](const wire::Reply& reply) {
         const auto* trusted = std::get_if<wire::TrustedAuthorities>(&reply);
         if (trusted == nullptr) return;
         for (const wire::AuthorityView& one : trusted->authorities) {
             fmt::print("trusted: {} sha256:{}\n", one.name, one.pin);
         }
-    }));
+    });
+    if (!done) return during(file, done.error());
     return kDone;
 }
 

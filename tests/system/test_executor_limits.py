@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import assignment, executor_wire, waiting
+from testbed import assignment, executor_wire, exit_code, waiting
 from testbed.executor import client
 from testbed.executor.client import ACCESS, apply, plan, reason
 from testbed.executor.plan import everything, step
@@ -123,6 +123,9 @@ def test_root_pins_the_cas_of_a_cluster(host):
         trusted = ["kubexmctl", "certs", "trust-ca", "/root/theirs.crt"]
         host.write("/root/theirs.crt", theirs.decode())
         assert client.reason(wire.ask({"type": "trust-ca", "bundle": theirs.decode()})) == "trust-ca: only root decides whom this host trusts"
+        host.write("/root/rubbish", "rubbish")
+        rubbish = host.run([*trusted[:-1], "/root/rubbish"], check=False)
+        assert rubbish.returncode == exit_code.REFUSED and "/root/rubbish: block 1" in rubbish.stderr, rubbish
         for _ in range(2):
             assert host.run(trusted).stdout == f"trusted: CN=another sha256:{pin(theirs)}\n"
         assert apply(wire, plan("confirmed", *bundle(theirs)), [theirs]) == ""

@@ -87,6 +87,7 @@ Result<> may_use_authorities(const std::vector<Authority>& wanted, CaUse use,
 }
 
 std::vector<Authority> unconfirmed(const PresentCluster& present, const TrustedPins& trusted) {
+    if (present.client_cas.empty()) return {};  // they stay as the join wrote them
     std::vector<Authority> found = present.server_cas;
     std::erase_if(found, [&](const Authority& one) {
         return trusted.has(one) || is_among(present.client_cas, one);

@@ -53,8 +53,8 @@ Result<> may_use_authorities(const std::vector<pki::Authority>& wanted, CaUse us
                              const TrustedPins& trusted,
                              const std::optional<PresentCluster>& present);
 
-/// The CAs of the node's API server that came after the join, and that root has not confirmed.
-/// Pure.
+/// The CAs of the node's API server that came after the join, and that root has not confirmed; none
+/// where the CAs of the join are not known. Pure.
 std::vector<pki::Authority> unconfirmed(const PresentCluster& present, const TrustedPins& trusted);
 
 }  // namespace kubexm::executor

@@ -95,9 +95,10 @@ TEST_F(Scenario, AHostThatWaitsShowsWhatWouldRefuseAJoin) {
     advance(1s);
     EXPECT_EQ(phase(), Phase::waiting);
     EXPECT_THAT(snapshot().preflight, testing::ElementsAre(missing));
+    management_.patch(kHost, {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", ""}}}}}});
     executor_.findings.clear();
     advance(5min);
-    EXPECT_THAT(snapshot().preflight, testing::IsEmpty());
+    EXPECT_THAT(snapshot().preflight, testing::IsEmpty()) << "also where orders are not followed";
 }
 
 TEST_F(Scenario, TheProgressOfAJoinIsReported) {

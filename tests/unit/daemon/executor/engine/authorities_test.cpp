@@ -80,6 +80,8 @@ TEST_F(AuthorityRules, RootConfirmsACaBesideThePins) {
 TEST_F(AuthorityRules, ACaThatCameLaterIsNotConfirmedUntilRootSaysSo) {
     const PresentCluster present{"https://api:6443", {present_, below_, theirs_}, {present_}, {}};
     EXPECT_THAT(unconfirmed(present, {}), testing::ElementsAre(theirs_));
+    const PresentCluster of_root{"https://api:6443", {theirs_}, {}, {}};
+    EXPECT_THAT(unconfirmed(of_root, {}), testing::IsEmpty()) << "nobody knows what came later";
     EXPECT_THAT(unconfirmed(present, {.pinned = {theirs_.pin}, .confirmed = {}}),
                 testing::IsEmpty());
     EXPECT_THAT(unconfirmed(present, {.pinned = {}, .confirmed = {theirs_.pin}}),
