@@ -48,9 +48,9 @@ function(kubexm_sources OUT)
         list(SUBLIST files ${first} ${KUBEXM_FILES_AT_ONCE} some)
         list(TRANSFORM some REPLACE "(.+)" "#include \"${place}/\\1\"")
         list(JOIN some "\n" text)
-        set(together ${CMAKE_CURRENT_BINARY_DIR}/unity_${first}.cpp)
-        file(CONFIGURE OUTPUT ${together} CONTENT "${text}\n" @ONLY)
-        list(APPEND generated ${together})
+        set(unity_file ${CMAKE_CURRENT_BINARY_DIR}/unity_${first}.cpp)
+        file(CONFIGURE OUTPUT ${unity_file} CONTENT "${text}\n" @ONLY)
+        list(APPEND generated ${unity_file})
         math(EXPR first "${first} + ${KUBEXM_FILES_AT_ONCE}")
     endwhile()
     set(${OUT} ${generated} PARENT_SCOPE)
@@ -94,11 +94,13 @@ function(kubexm_test MODULE)
 endfunction()
 
 # kubexm_run_test(TARGET NAME [OPTIONS...]): one process runs all tests of a program, in an order that the seed says, so
-# that none depends on another. What passed is in unit-results of the build directory.
+# that none depends on another. What passed is in unit-results of the build directory. Programs name files of the
+# checkout from its top: one that is the same in two checkouts needs to be compiled and run only once.
 function(kubexm_run_test TARGET NAME)
     string(MAKE_C_IDENTIFIER ${NAME} file)
-    add_test(NAME ${NAME}
-        COMMAND ${TARGET} --gtest_shuffle --gtest_output=xml:${CMAKE_BINARY_DIR}/unit-results/${file}.xml ${ARGN})
+    add_test(NAME ${NAME} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+        COMMAND ${PROJECT_SOURCE_DIR}/tests/support/dev/unit-test $<TARGET_FILE:${TARGET}>
+            ${CMAKE_BINARY_DIR}/unit-results/${file}.xml ${ARGN})
 endfunction()
 
 option(KUBEXM_THREADLESS_TESTS "Also build the tests of modules without threads" ON)

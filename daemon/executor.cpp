@@ -94,9 +94,8 @@ struct Executor {
 void apply(Executor& executor, const std::string& file, const config::ExecutorConfig& settings,
            const config::ExecutorConfig& started) {
     log::set_level(settings.log.level);
-    const bool queued = executor.service.allow(settings.allow);
-    if (queued) log::notice(fmt::format("{} reloaded", file));
-    if (!queued) log::error("keeping the old allow-lists: too many queued requests; reload again");
+    executor.service.allow(settings.allow);
+    log::notice(fmt::format("{} reloaded", file));
     if (settings.state != started.state || settings.agent_user != started.agent_user) {
         log::warning("state and agent_user need: systemctl restart kubexm-executor");
     }
@@ -126,7 +125,10 @@ Result<int> serve(const DaemonOptions& options, const config::ExecutorConfig& se
     }));
     const auto hup =
         TRY(executor.loop.on_signal(SIGHUP, [&] { reload(executor, options.config, settings); }));
-    TRY(executor.loop.feed_watchdog([&executor] { return executor.worker.alive(); }));
+    TRY(executor.loop.feed_watchdog([&executor] {
+        executor.service.on_wake_up();
+        return executor.worker.alive();
+    }));
     TRY(executor.service.listen(std::move(socket)));
     notify_systemd("STATUS=Opening the journal.");
     executor.service.recover();

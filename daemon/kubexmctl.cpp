@@ -33,6 +33,19 @@ constexpr const char* kExitCodes =
     "  10   preview: the plan would change something\n"
     "  130  interrupted";
 
+/// An option that takes one of a few words. CLI11's own transformer shows its numbers to people.
+template <typename T>
+void add_choice(CLI::App& to, const char* names, T& chosen, const char* text,
+                std::map<std::string, T> choices) {
+    const CLI::IsMember known(choices);
+    const auto choose = [&chosen, choices = std::move(choices)](const std::string& word) {
+        chosen = choices.at(word);
+    };
+    to.add_option_function<std::string>(names, choose, text)
+        ->type_name("FORM")
+        ->check(known.description(""));
+}
+
 class CommandLine {
 public:
     CommandLine() {
@@ -71,17 +84,16 @@ private:
     }
 
     void add_status_commands() {
-        const std::map<std::string, cli::Form> forms{{"text", cli::Form::text},
-                                                     {"json", cli::Form::json}};
         const auto add_form = [&](CLI::App* command) {
-            command->add_option("-o,--output", form_, "text (the default) or json")
-                ->transform(CLI::CheckedTransformer(forms));
+            add_choice(*command, "-o,--output", form_, "text (the default) or json",
+                       {{"text", cli::Form::text}, {"json", cli::Form::json}});
         };
         add_form(add(app_, "status", "show the status of this host",
                      [this] { return cli::status(api_socket_, form_); }));
         auto* preflight =
-            add(app_, "preflight", "check whether this host is ready to become a node",
-                [this] { return cli::preflight(socket_, minor_, form_ == cli::Form::json); });
+            add(app_, "preflight", "check whether this host is ready to become a node", [this] {
+                return cli::preflight({socket_, api_socket_}, minor_, form_ == cli::Form::json);
+            });
         preflight->add_option("--minor", minor_, "of Kubernetes: 34 for 1.34; without it any");
         add_form(preflight);
         add_form(add(app_, "plan", "show the steps of the running plan, or of the last one",
@@ -97,32 +109,33 @@ private:
                 const auto duration = cli::duration_from(text);
                 return duration ? std::string() : duration.error().what;
             });
-        add(app_, "resume", "end a pause, or the stay outside after a leave", of(Verb::resume));
+        add(app_, "resume", "end a pause, or follow orders again after a leave", of(Verb::resume));
         const auto leave = [this] {
-            return no_wait_ ? operate(Verb::leave) : cli::leave({control_socket_, socket_});
+            return no_wait_ ? operate(Verb::leave)
+                            : cli::leave({.control = control_socket_, .executor = socket_});
         };
-        add(app_, "leave", "release this host, and show how until it is done", leave)
+        add(app_, "leave", "release this host and show its progress; without kubexmd, too", leave)
             ->add_flag("--no-wait", no_wait_, "return when kubexmd has accepted it");
         add(app_, "adopt", "keep the node of a held host, and follow the new orders",
             of(Verb::adopt));
-        add(app_, "repair", "put back now what differs from the applied state", of(Verb::repair));
+        add(app_, "repair", "repair drifted objects now", of(Verb::repair));
     }
 
     Result<int> operate(model::Verb verb) {
         model::Command command;
         command.verb = verb;
         if (!duration_.empty()) command.duration = TRY(cli::duration_from(duration_));
-        return cli::operate({control_socket_, socket_}, command);
+        return cli::operate({.control = control_socket_, .executor = socket_}, command);
     }
 
     void add_plan_commands() {
         auto* preview = add(app_, "preview", "show what a plan would change",
                             [this] { return cli::preview(socket_, plan_, output_); });
         preview->add_option("PLAN", plan_, "file with the plan as JSON")->required();
-        const std::map<std::string, cli::Output> outputs{
-            {"text", cli::Output::text}, {"json", cli::Output::json}, {"diff", cli::Output::diff}};
-        preview->add_option("--output", output_, "text, json or diff (the default)")
-            ->transform(CLI::CheckedTransformer(outputs));
+        add_choice(*preview, "-o,--output", output_, "text, json or diff (the default)",
+                   {{"text", cli::Output::text},
+                    {"json", cli::Output::json},
+                    {"diff", cli::Output::diff}});
         auto* apply = add(app_, "apply", "run a plan and show its steps",
                           [this] { return cli::apply(socket_, plan_, contents_, replace_); });
         apply->add_option("PLAN", plan_, "file with the plan as JSON")->required();
@@ -152,8 +165,11 @@ private:
     }
 
     void add_certificate_commands() {
-        auto* certs = app_.add_subcommand("certs", "decide which certificates this host trusts");
+        auto* certs =
+            app_.add_subcommand("certs", "certificates of this host, and those it trusts");
         certs->require_subcommand(1);
+        add(*certs, "renew", "renew the certificates of this host now",
+            [this] { return operate(model::Verb::renew); });
         add(*certs, "trust-ca", "trust the CAs of a PEM file, for the API server and its clients",
             [this] { return cli::trust_ca(socket_, bundle_); })
             ->add_option("FILE", bundle_, "CA certificates in PEM")

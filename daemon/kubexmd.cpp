@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,10 +20,12 @@
 #include "daemon/agent/name_lookup.hpp"
 #include "daemon/agent/status_line.hpp"
 #include "daemon/base/duration.hpp"
+#include "daemon/base/grammar.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/memory.hpp"
 #include "daemon/base/options.hpp"
 #include "daemon/base/process_lock.hpp"
+#include "daemon/base/random.hpp"
 #include "daemon/base/state_directory.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/base/version.hpp"
@@ -80,15 +83,18 @@ agent::Agent::Options options_of(const config::Config& settings, IdleTimer& idle
             }};
 }
 
-agent::Agent::Ports ports_of(Loop& loop, agent::ExecutorPort& executor) {
+agent::Agent::Ports ports_of(Loop& loop, agent::ExecutorPort& executor,
+                             const std::string& configured_name) {
     return {.executor = executor,
             .connect =
                 [&loop](kube::ClusterCredentials credentials) {
                     return kube::Api::create(loop, std::move(credentials));
                 },
             .clock = [] { return std::chrono::system_clock::now(); },
+            .random = system_random,
             .look_up = agent::look_up,
-            .read_facts = agent::read_facts};
+            .read_facts = agent::read_facts,
+            .read_name = [configured_name] { return agent::read_name(configured_name); }};
 }
 
 bool same_but_log(config::Config a, const config::Config& b) {
@@ -97,18 +103,17 @@ bool same_but_log(config::Config a, const config::Config& b) {
     return a == b;
 }
 
-/// The socket of kubexmd.socket; none if kubexmd was started without it.
-Fd passed_control_socket() {
+/// The sockets of kubexmd-api.socket and kubexmd.socket by their names; kubexmd works without them.
+std::map<std::string, Fd> passed_sockets() {
     char** names = nullptr;
     const int count = ::sd_listen_fds_with_names(/*unset_environment=*/1, &names);
-    Fd control;
+    std::map<std::string, Fd> sockets;
     for (int i = 0; i < count; ++i) {
-        Fd passed{SD_LISTEN_FDS_START + i};
-        if (std::string_view(names[i]) == "control") control = std::move(passed);
+        sockets.insert_or_assign(names[i], Fd{SD_LISTEN_FDS_START + i});
         std::free(names[i]);  // NOLINT(cppcoreguidelines-no-malloc): systemd allocated it
     }
     std::free(static_cast<void*>(names));  // NOLINT(cppcoreguidelines-no-malloc)
-    return control;
+    return sockets;
 }
 
 void log_listening(const Result<>& state) {
@@ -129,17 +134,16 @@ http::Callbacks callbacks_of(agent::Agent& agent) {
 }
 
 /// "127.0.0.1:10240", "[::1]:10240" or nothing, as the configuration has checked.
-http::Listen listen_of(const config::LocalApi& api, Fd control) {
-    if (api.listen.empty()) {
-        return {.address = "", .socket = api.socket, .control = std::move(control)};
+http::Listen listen_of(const config::LocalApi& api) {
+    auto sockets = passed_sockets();
+    http::Listen listen{.address = "",
+                        .socket = std::move(sockets["api"]),
+                        .control = std::move(sockets["control"])};
+    if (const auto endpoint = endpoint_from(api.listen)) {
+        listen.address = endpoint->host;
+        listen.port = endpoint->port.value_or(0);
     }
-    const std::size_t colon = api.listen.rfind(':');
-    const std::string address = api.listen.substr(0, colon);
-    const unsigned long port = std::stoul(api.listen.substr(colon + 1));
-    return {.address = address == "[::1]" ? "::1" : address,
-            .port = static_cast<std::uint16_t>(port),
-            .socket = api.socket,
-            .control = std::move(control)};
+    return listen;
 }
 
 void reload(const DaemonOptions& options, const config::Config& running) {
@@ -172,8 +176,7 @@ Result<int> serve_agent(Loop& loop, agent::Agent& agent, const DaemonOptions& op
                         const config::Config& settings) {
     const auto term = TRY(loop.on_signal(SIGTERM, [&loop] { stop(loop); }));
     const auto hup = TRY(loop.on_signal(SIGHUP, [&] { reload(options, settings); }));
-    const auto server = TRY(
-        http::Server::start(listen_of(settings.api, passed_control_socket()), callbacks_of(agent)));
+    const auto server = TRY(http::Server::start(listen_of(settings.api), callbacks_of(agent)));
     TRY(loop.feed_watchdog([&server, &agent] {
         agent.on_wakeup();
         return server->alive();
@@ -201,8 +204,8 @@ Result<int> serve(const DaemonOptions& options, const config::Config& settings) 
     agent::ExecutorClient executor(
         loop, settings.executor.socket, fmt::format("kubexmd {}", kVersion),
         [&agent](const Result<>& connected) { on_executor(*agent, connected); });
-    agent = TRY(
-        agent::Agent::create(loop, options_of(settings, idle), facts, ports_of(loop, executor)));
+    agent = TRY(agent::Agent::create(loop, options_of(settings, idle), facts,
+                                     ports_of(loop, executor, settings.host.name)));
     executor.start();
     agent->start();
     return serve_agent(loop, *agent, options, settings);

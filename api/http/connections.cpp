@@ -42,9 +42,9 @@ void Connections::on_change(const TcpConnectionPtr& connection) {
 
 void Connections::accept(const TcpConnectionPtr& connection, const Peer& peer) {
     const auto same_listener = [&](const auto& entry) {
-        return entry.second.peer.door == peer.door;
+        return entry.second.peer.listener == peer.listener;
     };
-    if (closing_ || std::ranges::count_if(clients_, same_listener) >= kMaxConnections) {
+    if (std::ranges::count_if(clients_, same_listener) >= kMaxConnections) {
         return connection->forceClose();
     }
     Client& client = clients_[connection.get()];
@@ -91,6 +91,8 @@ Peer Connections::on_request(const TcpConnectionPtr& connection) {
     if (client == clients_.end()) return {};
     client->second.received = connection->bytesReceived();
     restart_idle_timer(client->second);
+    // Drogon sends the answer before the loop runs this.
+    if (closing_) connection->getLoop()->queueInLoop([connection] { connection->shutdown(); });
     return client->second.peer;
 }
 
@@ -99,7 +101,9 @@ void Connections::close() {
     if (clients_.empty()) return on_empty_();
     std::vector<TcpConnectionPtr> open;  // a copy: a connection that closes at once leaves the map
     open.reserve(clients_.size());
-    for (const auto& [key, client] : clients_) open.push_back(client.connection);
+    for (const auto& [key, client] : clients_) {
+        if (client.received > 0) open.push_back(client.connection);
+    }
     for (const auto& connection : open) connection->shutdown();
 }
 

@@ -26,10 +26,12 @@ public:
     /// A connection opened or closed.
     void on_change(const trantor::TcpConnectionPtr& connection);
 
-    /// A whole request was received: restarts the idle timeout of its connection. Returns the peer.
+    /// A whole request was received: restarts the idle timeout of its connection, or lets it close
+    /// after the answer. Returns the peer.
     Peer on_request(const trantor::TcpConnectionPtr& connection);
 
-    /// Refuses new connections, and closes the open ones after their answers.
+    /// Closes the connections after their answers; one that has not sent a request yet gets its
+    /// first answer.
     void close();
 
     bool empty() const { return clients_.empty(); }

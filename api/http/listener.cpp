@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <bit>
 #include <utility>
@@ -12,10 +11,10 @@
 
 namespace kubexm::http {
 
-Listener Listener::passed(Fd socket, api::Door door) {
+Listener Listener::passed(Fd socket, api::ListenerKind kind) {
     // systemd passes it blocking: a client that is gone before accept() would block the I/O thread.
     ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
-    return {std::move(socket), door, "", nullptr};
+    return {std::move(socket), kind, nullptr};
 }
 
 Result<> Listener::open() {
@@ -23,11 +22,6 @@ Result<> Listener::open() {
     TRY(move_(*this));
     move_ = nullptr;
     return {};
-}
-
-void Listener::close() {
-    if (!file_.empty()) ::unlink(std::exchange(file_, "").c_str());
-    socket_.reset();
 }
 
 std::uint16_t port_of(const Fd& socket) {

@@ -11,7 +11,7 @@ api::Request request_of(const drogon::HttpRequestPtr& from, const Peer& peer) {
             .host = from->getHeader("host"),
             .if_none_match = from->getHeader("if-none-match"),
             .body = std::string(from->body()),
-            .door = peer.door,
+            .listener = peer.listener,
             .uid = peer.uid};
 }
 

@@ -34,7 +34,7 @@ Peer peer_of(int socket, std::span<const Listener> listeners) {
     const auto listener = std::ranges::find_if(
         listeners, [&](const Listener& each) { return bound_path(each.socket().get()) == path; });
     if (listener == listeners.end()) return {};
-    return {listener->door(), uid_of(socket)};
+    return {listener->kind(), uid_of(socket)};
 }
 
 }  // namespace kubexm::http

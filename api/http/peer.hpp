@@ -11,7 +11,7 @@ namespace kubexm::http {
 
 /// Who is connected, and through which listener. The default has the fewest rights.
 struct Peer {
-    api::Door door = api::Door::tcp;
+    api::ListenerKind listener = api::ListenerKind::tcp;
     std::optional<std::uint32_t> uid;  // of a unix socket's peer, when it connected
 };
 

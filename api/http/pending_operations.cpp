@@ -1,26 +1,16 @@
 #include "api/http/pending_operations.hpp"
 
 #include <drogon/drogon.h>
-#include <fmt/format.h>
 
-#include <random>
 #include <utility>
 
 #include "api/http/messages.hpp"
+#include "daemon/base/random.hpp"
 
 namespace kubexm::http {
 
-namespace {
-
-std::string new_operation_id() {
-    std::random_device random;
-    return fmt::format("operation-{:08x}{:08x}", random(), random());
-}
-
-}  // namespace
-
 void PendingOperations::submit(model::Command command, Send send) {
-    command.id = new_operation_id();
+    command.id = new_id("operation");
     if (!add(command.id, std::move(send))) return;
     const auto decide = [self = shared_from_this(), id = command.id](
                             const Result<std::string>& decision) { self->answer(id, decision); };

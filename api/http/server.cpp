@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "api/http/connections.hpp"
+#include "api/http/epoll_entry.hpp"
 #include "api/http/library.hpp"
 #include "api/http/listener.hpp"
 #include "api/http/messages.hpp"
@@ -63,10 +65,11 @@ Result<std::vector<Listener>> make_listeners(Listen& listen) {
         Listener tcp = TRY(Listener::tcp(listen.address, listen.port));
         made.push_back(std::move(tcp));
     }
-    Listener local = TRY(Listener::local(listen.socket));
-    made.push_back(std::move(local));
+    if (listen.socket) {
+        made.push_back(Listener::passed(std::move(listen.socket), api::ListenerKind::socket));
+    }
     if (listen.control) {
-        made.push_back(Listener::passed(std::move(listen.control), api::Door::control));
+        made.push_back(Listener::passed(std::move(listen.control), api::ListenerKind::control));
     }
     return made;
 }
@@ -87,6 +90,7 @@ public:
     void start() {
         opened_ = open_listeners();
         callbacks_.on_listening(opened_);
+        if (listeners_.empty()) return;
         const SignalsBlocked blocked;
         thread_ = std::thread([this] { run(); });
         listening_.get_future().wait();
@@ -101,7 +105,7 @@ public:
     }
 
     std::uint16_t port() const { return port_of(listeners_.front().socket()); }
-    bool alive() const { return work_.alive(kLongestAnswer); }
+    bool alive() const { return !work_.is_stuck(kLongestAnswer); }
 
 private:
     void run() {
@@ -136,16 +140,22 @@ private:
 
     /// Replaces the socket that Drogon is about to listen on by one of listeners_.
     void take_over(int fd) {
-        if (::dup3(listeners_.at(taken_over_).socket().get(), fd, O_CLOEXEC) < 0) {
+        if (::dup3(listeners_.at(accepting_.size()).socket().get(), fd, O_CLOEXEC) < 0) {
             log::error(from_errno("dup3", "socket of the API").error().what);
             std::abort();  // Drogon would listen on a random port
         }
-        if (++taken_over_ < listeners_.size()) return;
+        accepting_.push_back(fd);
+        if (accepting_.size() < listeners_.size()) return;
         sleep_if_empty();
         listening_.set_value();
     }
 
     Result<> open_listeners() {
+        if (listeners_.empty()) {
+            return fail(Code::unavailable,
+                        "the API has no socket: api.listen is empty, and systemd passed none; run "
+                        "systemctl restart kubexmd.socket kubexmd-api.socket kubexmd");
+        }
         Result<> first;
         for (Listener& listener : listeners_) {
             const auto opened = listener.open();
@@ -160,9 +170,9 @@ private:
         if (auto connection = request->getConnectionPtr().lock()) {
             peer = connections_.on_request(connection);
         }
-        work_.beat();
+        work_.begin();
         auto answer = api::answer(request_of(request, peer), *callbacks_.source());
-        work_.rest();
+        work_.end();
         if (auto* response = std::get_if<api::Response>(&answer)) {
             return response_of(std::move(*response));
         }
@@ -179,12 +189,14 @@ private:
     }
 
     /// Sleeps until a client connects. Queued twice: trantor first completes the close of the last
-    /// connection, which it queues behind the first turn.
+    /// connection, which it queues behind the first turn. Not before all listeners accept: this
+    /// thread makes them accept, and a client that waited for the first may be gone by then.
     void sleep_if_empty() {
         auto* loop = drogon::app().getIOLoop(0);
         loop->queueInLoop([this, loop] {
             loop->queueInLoop([this] {
-                if (!connections_.empty() || draining_) return;
+                const bool accepts = accepting_.size() == listeners_.size();
+                if (!accepts || !connections_.empty() || draining_) return;
                 wakeup_.wait(listeners_);
                 sleep_again_later();
             });
@@ -205,24 +217,31 @@ private:
     void wait_for_stop() {
         auto stopped = stop_.get_future();
         Backoff retries = kRetries;
-        while (!opened_ && stopped.wait_for(retries.next()) == std::future_status::timeout) {
+        while (!opened_ &&
+               stopped.wait_for(retries.next(/*jitter=*/0)) == std::future_status::timeout) {
             opened_ = open_listeners();
             if (opened_) callbacks_.on_listening(opened_);
         }
         stopped.wait();
         wakeup_.signal();
-        drogon::app().getIOLoop(0)->queueInLoop([this] {
-            draining_ = true;
-            connections_.close();
-        });
+        drogon::app().getIOLoop(0)->queueInLoop([this] { stop_accepting(); });
         drained_.get_future().wait_for(kDrain);
         drogon::app().quit();
     }
 
+    /// Queued again: a client that is accepted already opens its connection in the next turn.
+    void stop_accepting() {
+        std::ranges::for_each(accepting_, ignore_in_event_loops);
+        drogon::app().getIOLoop(0)->queueInLoop([this] {
+            draining_ = true;
+            connections_.close();
+        });
+    }
+
     WakeupFd wakeup_;
     std::vector<Listener> listeners_;
-    Result<> opened_;  // before the threads start, then Drogon's main loop
-    std::size_t taken_over_ = 0;
+    Result<> opened_;             // before the threads start, then Drogon's main loop
+    std::vector<int> accepting_;  // Drogon's descriptors of the listeners, in their order
     Callbacks callbacks_;
     WorkTimer work_;
     bool draining_ = false;      // I/O thread

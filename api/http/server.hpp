@@ -17,8 +17,9 @@ namespace kubexm::http {
 struct Listen {
     std::string address = "127.0.0.1";  // or "::1"
     std::uint16_t port = 10240;         // 0: any free port
-    std::string socket = "/run/kubexm/kubexmd.sock";
-    Fd control;  // listening unix socket for operations, made by systemd; may be empty
+    // Listening unix sockets that systemd has made; one that it has not made is empty.
+    Fd socket;   // for reading
+    Fd control;  // for operations, too
     /// From one whole request to the next, however slowly bytes arrive.
     std::chrono::milliseconds idle_timeout = std::chrono::seconds(10);
 };
@@ -45,7 +46,8 @@ struct Callbacks {
 /// wakes up. Once per process, and to be stopped before main() returns: Drogon has global objects.
 class Server {
 public:
-    /// Returns when the server accepts clients. A taken address is no error: see ListeningState.
+    /// Returns when the server accepts clients. A taken address and no address at all are no error:
+    /// see ListeningState.
     /// invalid: an address that is not loopback, a second server.
     static Result<std::unique_ptr<Server>> start(Listen listen, Callbacks callbacks);
 
@@ -53,8 +55,8 @@ public:
     Server& operator=(const Server&) = delete;
     ~Server();
 
-    /// Refuses new connections, waits at most a second for pending answers, ends the threads and
-    /// removes the socket file.
+    /// Answers the clients that it has accepted, for at most a second, and ends the threads. Later
+    /// clients of a unix socket wait there for the next process.
     void stop();
 
     std::uint16_t port() const;

@@ -74,7 +74,7 @@ Result<Listener> Listener::tcp(const std::string& address, std::uint16_t port) {
     const TcpPlace place{wanted, any_port, fmt::format("{} port {}", address, port)};
     Fd socket = tcp_socket(place);
     TRY(listen_at(socket, place.any_port, place.name));
-    return Listener(std::move(socket), api::Door::tcp, "",
+    return Listener(std::move(socket), api::ListenerKind::tcp,
                     [place](const Listener& self) { return move_to_wanted(self.socket_, place); });
 }
 

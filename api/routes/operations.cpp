@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "api/routes/responses.hpp"
 #include "api/view/view.hpp"
 
@@ -17,9 +19,14 @@ Response refusal(const Error& error) {
             return problem(404, "Not Found", error.what);
         case Code::internal:
             return problem(500, "Internal Server Error", error.what);
-        default:
+        case Code::invalid:
+        case Code::conflict:
+        case Code::denied:
+        case Code::corrupt:
+        case Code::cancelled:
             return problem(409, "Conflict", error.what);
     }
+    std::unreachable();
 }
 
 }  // namespace
@@ -27,7 +34,7 @@ Response refusal(const Error& error) {
 Answer operation(const Request& request) {
     if (request.method != "POST") return wrong_method("POST", "operations are sent with POST");
     // The mode of the control socket is the first gate, this is the second.
-    if (request.door != Door::control || request.uid != kRoot) {
+    if (request.listener != ListenerKind::control || request.uid != kRoot) {
         return problem(403, "Forbidden",
                        "operations are accepted from root on /run/kubexm/control.sock only: use "
                        "kubexmctl as root");
@@ -35,7 +42,7 @@ Answer operation(const Request& request) {
     auto command = model::command_from_json(request.body);
     if (!command) return problem(400, "Bad Request", command.error().what);
     command->uid = *request.uid;
-    command->door = name_of(request.door);
+    command->listener = name_of(request.listener);
     return *std::move(command);
 }
 

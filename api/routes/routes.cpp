@@ -7,6 +7,7 @@
 #include "api/view/view.hpp"
 #include "api/www/pages.hpp"
 #include "daemon/base/digest.hpp"
+#include "daemon/base/grammar.hpp"
 
 namespace kubexm::api {
 
@@ -75,8 +76,7 @@ constexpr std::array<Route, 6> kRoutes{{{"/v1/status", status},
 bool is_local_name(std::string_view host) {
     const auto port = host.rfind(':');
     if (port != std::string_view::npos && host.back() != ']') {
-        const auto digits = host.substr(port + 1);
-        if (digits.find_first_not_of("0123456789") != std::string_view::npos) return false;
+        if (!is_port(host.substr(port + 1))) return false;
         host = host.substr(0, port);
     }
     return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
@@ -85,7 +85,7 @@ bool is_local_name(std::string_view host) {
 }  // namespace
 
 Answer answer(const Request& request, const model::Snapshot& snapshot) {
-    if (request.door == Door::tcp && !is_local_name(request.host)) {
+    if (request.listener == ListenerKind::tcp && !is_local_name(request.host)) {
         return problem(421, "Misdirected Request",
                        "Host header: expected localhost, 127.0.0.1 or [::1]; use one of these "
                        "names");

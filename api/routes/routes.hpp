@@ -19,20 +19,20 @@ namespace kubexm::api {
 // The API as a pure function; api/openapi.yaml is its contract.
 
 /// The listener that a request came through.
-enum class Door {
+enum class ListenerKind {
     tcp,      // loopback: any user, read-only
     socket,   // unix socket of group kubexm-read, read-only
     control,  // unix socket of root
 };
 
-/// Untrusted input, except door and uid.
+/// Untrusted input, except listener and uid.
 struct Request {
     std::string method;  // "GET"
     std::string path;    // without the query
     std::string host;    // the Host header
     std::string if_none_match;
     std::string body;
-    Door door = Door::tcp;
+    ListenerKind listener = ListenerKind::tcp;
     std::optional<std::uint32_t> uid;  // of the peer, as the kernel says; nothing over TCP
 };
 
@@ -59,11 +59,11 @@ Response decided(const std::string& id, const Result<std::string>& decision);
 namespace kubexm {
 
 template <>
-struct Names<api::Door> {
-    static constexpr std::array<std::pair<api::Door, std::string_view>, 3> kAll{{
-        {api::Door::tcp, "tcp"},
-        {api::Door::socket, "socket"},
-        {api::Door::control, "control"},
+struct Names<api::ListenerKind> {
+    static constexpr std::array<std::pair<api::ListenerKind, std::string_view>, 3> kAll{{
+        {api::ListenerKind::tcp, "tcp"},
+        {api::ListenerKind::socket, "socket"},
+        {api::ListenerKind::control, "control"},
     }};
 };
 

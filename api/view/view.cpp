@@ -81,6 +81,10 @@ json view(const model::UnitView& unit) {
     return {{"name", unit.name}, {"active", unit.active}, {"enablement", unit.enablement}};
 }
 
+json view(const model::Permits& permits) {
+    return {{"clusters", name_of(permits.clusters)}, {"registries", name_of(permits.registries)}};
+}
+
 json view(const model::StepView& step);
 json view(const model::Remaining& object);
 json view(const model::PlanView& plan);
@@ -137,6 +141,7 @@ std::string status_json(const model::Snapshot& snapshot) {
                  {"plan", view(snapshot.plan)},
                  {"certificates", view(snapshot.certificates)},
                  {"units", view(snapshot.units)},
+                 {"permits", view(snapshot.permits)},
                  {"version", snapshot.version}});
 }
 

@@ -9,7 +9,7 @@
 namespace kubexm::agent {
 
 /// Work that takes time. start() begins it; it ends once, with an outcome. Destroyed before that,
-/// it is cancelled and calls nobody.
+/// it is cancelled and calls no handler.
 template <typename Outcome>
 class Activity {
 public:

@@ -7,17 +7,10 @@ namespace kubexm::agent {
 
 namespace {
 
-/// A memory that cannot be read is as none: the executor and the management cluster know the rest.
-Memory load_memory_or_none(const CredentialStore& store) {
-    auto memory = load_memory(store);
-    if (memory) return *std::move(memory);
-    log::warning(memory.error().what);
-    return {};
-}
-
-/// The host keeps the name it was registered with.
+/// The host keeps the name of its first certificate.
 AgentState first_state(model::HostFacts facts, Memory memory, std::string version) {
     AgentState state;
+    if (!memory.lost.empty()) log::warning(memory.lost);
     if (!memory.host_name.empty() && memory.host_name != facts.name) {
         state.present_name = std::exchange(facts.name, memory.host_name);
     }
@@ -32,7 +25,7 @@ AgentState first_state(model::HostFacts facts, Memory memory, std::string versio
 Result<std::unique_ptr<Agent>> Agent::create(Loop& loop, Options options, model::HostFacts facts,
                                              Ports ports) {
     CredentialStore store = TRY(CredentialStore::open(options.state));
-    AgentState first = first_state(std::move(facts), load_memory_or_none(store), options.version);
+    AgentState first = first_state(std::move(facts), load_memory(store), options.version);
     return std::unique_ptr<Agent>(
         new Agent(loop, std::move(options), std::move(store), std::move(first), std::move(ports)));
 }
@@ -48,15 +41,21 @@ Agent::Agent(Loop& loop, Options options, CredentialStore store, AgentState firs
                state_,
                std::move(ports.connect),
                std::move(ports.look_up),
+               std::move(ports.random),
                options_.namespace_,
                options_.pods_timeout},
-      facts_(context_, std::move(ports.read_facts)),
+      facts_(context_, std::move(ports.read_facts), std::move(ports.read_name)),
       management_(
-          context_,
-          {context_.facts().name, options_.bootstrap_kubeconfig, options_.is_bootstrap_configured},
+          context_, {options_.bootstrap_kubeconfig, options_.is_bootstrap_configured},
           {[this] { reconciler_.on_host(); }, [this] { reconciler_.on_management_lost(); }}),
       reconciler_(context_, management_),
       commands_(context_) {}
+
+/// A pause ends by the clock, of which no event says that it was set.
+void Agent::on_wakeup() {
+    facts_.on_wakeup();
+    reconciler_.evaluate_soon();
+}
 
 void Agent::on_local_api(const Result<>& listens) {
     loop_.post(

@@ -31,10 +31,13 @@ public:
         ExecutorPort& executor;
         std::function<Result<std::unique_ptr<kube::Api>>(kube::ClusterCredentials)> connect;
         Clock clock;
+        Random random;
         /// look_up(), or that of a test.
         NameLookup look_up;
         /// read_facts(), or that of a test.
         FactsMonitor::Read read_facts;
+        /// read_name(), or that of a test.
+        FactsMonitor::ReadName read_name;
     };
     static Result<std::unique_ptr<Agent>> create(Loop& loop, Options options,
                                                  model::HostFacts facts, Ports ports);
@@ -45,7 +48,7 @@ public:
     /// Links, addresses or routes of this host have changed.
     void on_links() { facts_.on_links(); }
     /// The process is awake for another reason.
-    void on_wakeup() { facts_.on_wakeup(); }
+    void on_wakeup();
     /// Any thread.
     std::shared_ptr<const model::Snapshot> snapshot() const { return state_.snapshot(); }
     /// Whether all listeners of the local API work. Any thread.

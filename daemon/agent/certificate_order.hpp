@@ -24,7 +24,8 @@ struct Credential {
 
 /// Requests a client certificate from an API server and waits until it is approved; a condition
 /// shows that. The key is on the disk before the request is sent, and the request's name follows
-/// from the key: after a kill the same request is found again.
+/// from the key: after a kill the same request is found again. After a request that was rejected
+/// the next one waits, see rejected_request.hpp.
 class CertificateOrder : public Activity<Credential> {
 public:
     struct Spec {
@@ -36,6 +37,7 @@ public:
         std::function<std::string(const pki::Key&)> name;
         std::string hint;  // for a person, when the server answers 401
         std::optional<std::chrono::seconds> lifetime;
+        std::string used_key;  // of the certificate in use: no request for it again
     };
     CertificateOrder(AgentContext& context, kube::Api& api, Spec spec, Done done);
     ~CertificateOrder() override;
@@ -47,6 +49,8 @@ private:
     void refuse(const kube::Failure& failure);
     void on_watched(const kube::Answer<void>& answer);
     void on_request(const nlohmann::json& object);
+    bool is_ours(const nlohmann::json& object) const;
+    void on_squatted();
     void on_issued(const std::string& certificate);
     void on_absent();
 
@@ -56,6 +60,7 @@ private:
     kube::Api::Handle call_;
     std::unique_ptr<kube::Watch> watch_;
     bool is_posted_again_ = false;
+    bool is_squatted_ = false;
 };
 
 }  // namespace kubexm::agent

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "daemon/agent/conditions.hpp"
+#include "daemon/agent/orders.hpp"
 #include "daemon/base/log.hpp"
 #include "daemon/base/try.hpp"
 
@@ -14,18 +16,68 @@ namespace {
 
 std::int64_t seconds_of(std::chrono::sys_seconds time) { return time.time_since_epoch().count(); }
 
+/// Why nothing is put back at present, and what changes that.
+Result<> may_repair(const AgentState& state) {
+    if (!state.decision) {
+        return fail(Code::unavailable,
+                    "kubexmd has not decided about this host yet; retry, or see kubexmctl status");
+    }
+    switch (state.decision->action) {
+        case Action::pause:
+            return fail(Code::conflict, state.decision->message + ": run kubexmctl resume first");
+        case Action::hold:
+            if (!state.decision->owner.empty()) return {};  // the orders are, not the node
+            return fail(Code::conflict, "this host is held: " + state.decision->message);
+        case Action::ignore:
+            return fail(Code::conflict,
+                        "ByoHost is paused: remove its annotation cluster.x-k8s.io/paused first");
+        case Action::wait:
+        case Action::refuse:
+        case Action::join:
+        case Action::adopt:
+        case Action::maintain:
+        case Action::release:
+            return {};
+    }
+    std::unreachable();
+}
+
+/// Objects of other owners are theirs to repair.
+Result<> has_drift_of_node(const AgentState& state) {
+    const auto& drift = state.executor.drift;
+    const Decision decision = state.decision.value_or(Decision{});
+    const auto is_of_node = [&](const wire::DriftedObject& each) {
+        return each.owner == decision.owner || each.owner == decision.from;
+    };
+    if (std::ranges::any_of(drift, is_of_node)) return {};
+    return fail(Code::conflict,
+                fmt::format("{} differs, and is of owner {}: kubexmd repairs its node only; apply "
+                            "the plan of that owner again",
+                            drift.front().object, drift.front().owner));
+}
+
 Result<std::vector<std::string>> machines_of(const AgentState& state) {
     if (state.executor.observed) return state.executor.observed->present_machines();
     return fail(Code::unavailable,
-                "kubexm-executor has not answered yet: what is on this host is not known; retry, "
-                "or see kubexmctl status");
+                "kubexm-executor has not reported the state of this host yet; retry, or see "
+                "kubexmctl status");
+}
+
+/// The machine that stays released: in the middle of an adoption, or of a join that has nothing on
+/// this host yet, that of the orders. Empty: there is none.
+std::string stays_released(const AgentState& state, const std::vector<std::string>& machines) {
+    const Decision decision = state.decision.value_or(Decision{});
+    if (decision.action == Action::adopt) return decision.owner;
+    if (!machines.empty()) return machines.front();
+    const bool is_joining = decision.action == Action::join || decision.action == Action::wait;
+    return is_joining ? decision.owner : "";
 }
 
 }  // namespace
 
 Result<std::string> Commands::run(const model::Command& command) {
-    log::notice(
-        fmt::format("user {} asks for {} ({})", command.uid, name_of(command.verb), command.door));
+    log::notice(fmt::format("user {} asks for {} ({})", command.uid, name_of(command.verb),
+                            command.listener));
     switch (command.verb) {
         case model::Verb::pause:
             return pause(command);
@@ -34,9 +86,11 @@ Result<std::string> Commands::run(const model::Command& command) {
         case model::Verb::leave:
             return leave(command);
         case model::Verb::adopt:
-            return adopt();
+            return adopt(command);
         case model::Verb::repair:
-            return repair();
+            return repair(command);
+        case model::Verb::renew:
+            return renew(command);
     }
     return fail(Code::invalid, "unknown verb");
 }
@@ -54,34 +108,64 @@ Result<std::string> Commands::pause(const model::Command& command) {
 
 Result<std::string> Commands::resume() {
     const Memory& before = context_.state.read().memory;
-    const bool was_stopped = before.pause || before.leave;
+    const auto& observed = context_.state.read().executor.observed;
+    const bool was_stopped = before.pause || before.leave || !before.lost.empty();
     TRY(remember(context_, [&](Memory& memory) {
         memory.pause.reset();
         memory.leave.reset();
-        memory.resumed_at = seconds_of(context_.state.now());
+        memory.lost.clear();
+        if (memory.joined) overlook_release(*memory.joined, observed);
     }));
     return std::string(was_stopped ? "orders are followed again" : "orders are followed");
 }
 
+/// Also with a full disk: to give the host back is what makes room.
 Result<std::string> Commands::leave(const model::Command& command) {
     const auto machines = TRY(machines_of(context_.state.read()));
-    if (machines.empty()) {
+    const std::string owner = stays_released(context_.state.read(), machines);
+    if (owner.empty()) {
         return fail(Code::not_found, "this host is no node of a cluster: nothing to leave");
     }
-    const std::string& owner = machines.front();
-    TRY(remember(context_, [&](Memory& memory) { memory.leave = Leave{owner, command.uid}; }));
-    return fmt::format("releasing {}; see kubexmctl status", owner);
+    const auto written = remember_anyway(
+        context_, [&](Memory& memory) { memory.leave = Leave{owner, command.uid}; });
+    std::string said = fmt::format("{} {}; see kubexmctl status",
+                                   machines.empty() ? "ending the join of" : "releasing", owner);
+    if (written) return said;
+    return fmt::format(
+        "{}. A restart of kubexmd would forget that it has to stay released, until this can be "
+        "written: {}",
+        said, written.error().what);
 }
 
 /// At once, also where repairs back off.
-Result<std::string> Commands::repair() {
-    context_.state.change([](AgentState& state) { state.repairs.clear(); });
-    return std::string(context_.state.read().executor.drift.empty()
-                           ? "nothing differs from what was applied"
-                           : "repairing; see kubexmctl status");
+Result<std::string> Commands::repair(const model::Command& command) {
+    const AgentState& state = context_.state.read();
+    const bool differs = !state.executor.drift.empty();
+    if (differs) TRY(may_repair(state));
+    if (differs) TRY(has_drift_of_node(state));
+    context_.state.change([&](AgentState& changed) {
+        changed.repairs.clear();
+        if (differs) changed.repair_asked_by = command.uid;
+    });
+    return std::string(differs ? "repairing; see kubexmctl status"
+                               : "no object differs from its applied state");
 }
 
-Result<std::string> Commands::adopt() {
+Result<std::string> Commands::renew(const model::Command& command) {
+    const auto& management = context_.state.read().management;
+    if (!management.certificate) {
+        return fail(Code::conflict,
+                    "this host has no certificate yet: there is nothing to renew; see kubexmctl "
+                    "status");
+    }
+    context_.state.change([&](AgentState& state) {
+        ++state.renewals_asked;
+        state.renewal_asked_by = command.uid;
+    });
+    return std::string("renewing the certificates of this host; see kubexmctl status");
+}
+
+Result<std::string> Commands::adopt(const model::Command& command) {
     const AgentState& state = context_.state.read();
     const auto machines = TRY(machines_of(state));
     if (!state.host || !state.host->machine) {
@@ -96,7 +180,10 @@ Result<std::string> Commands::adopt() {
                     fmt::format("this host is {}: there is nothing to adopt",
                                 machines.empty() ? "no node" : "a node of that machine already"));
     }
-    TRY(remember(context_, [&](Memory& memory) { memory.adopted = desired; }));
+    TRY(remember(context_, [&](Memory& memory) {
+        memory.adopted = desired;
+        memory.adopted_by = command.uid;
+    }));
     return fmt::format("the node of {} becomes that of {}", machines.front(), desired);
 }
 

@@ -22,8 +22,9 @@ private:
     Result<std::string> pause(const model::Command& command);
     Result<std::string> resume();
     Result<std::string> leave(const model::Command& command);
-    Result<std::string> adopt();
-    Result<std::string> repair();
+    Result<std::string> adopt(const model::Command& command);
+    Result<std::string> repair(const model::Command& command);
+    Result<std::string> renew(const model::Command& command);
 
     AgentContext& context_;
 };

@@ -16,16 +16,22 @@ inline constexpr std::string_view kNodeAbsent = "K8sNodeAbsent";  // reason of b
 
 // Also on the ByoHost.
 inline constexpr std::string_view kAssignmentApplied = "AssignmentApplied";
+inline constexpr std::string_view kSettingsInvalid = "SettingsInvalid";  // its reason
 
 inline constexpr std::string_view kCertificateIssued = "CertificateIssued";
+inline constexpr std::string_view kCertificatesRenewed = "CertificatesRenewed";
 inline constexpr std::string_view kClusterCasConfirmed = "ClusterCAsConfirmed";
 inline constexpr std::string_view kHostAsApplied = "HostAsApplied";
+inline constexpr std::string_view kDrifted = "Drifted";  // its reason
 inline constexpr std::string_view kHostNameUnchanged = "HostNameUnchanged";
 inline constexpr std::string_view kNodeReady = "NodeReady";
 inline constexpr std::string_view kNotPaused = "NotPaused";
 inline constexpr std::string_view kManualDecisionRequired = "ManualDecisionRequired";  // reason
+inline constexpr std::string_view kReleasedByPerson = "ReleasedByPerson";              // reason
+inline constexpr std::string_view kStaleReleaseOrder = "StaleReleaseOrder";            // reason
 
 // In the local status only.
+inline constexpr std::string_view kClusterSettingsApplied = "ClusterSettingsApplied";
 inline constexpr std::string_view kBootstrapKubeconfigUsable = "BootstrapKubeconfigUsable";
 inline constexpr std::string_view kExecutorAvailable = "ExecutorAvailable";
 inline constexpr std::string_view kLocalApiAvailable = "LocalApiAvailable";

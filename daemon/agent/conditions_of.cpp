@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "daemon/agent/conditions.hpp"
-#include "daemon/agent/orders.hpp"
+#include "daemon/agent/known_node.hpp"
+#include "daemon/agent/pending_orders.hpp"
 #include "daemon/agent/state.hpp"
 #include "daemon/base/text.hpp"
-#include "daemon/model/names.hpp"
+#include "daemon/model/owner.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::agent {
 
@@ -43,9 +45,7 @@ bool is_joined(const AgentState& state) {
 
 /// Also while a plan applies changed orders, and while the executor is observed after it.
 bool is_bootstrapped(const AgentState& state) {
-    const bool was_ready = state.node && state.decision &&
-                           state.node->owner == state.decision->owner && state.node->became_ready;
-    return was_ready || is_joined(state);
+    return is_joined(state) || (state.decision && became_ready(state, state.decision->owner));
 }
 
 std::optional<Condition> executor_available(const AgentState& state) {
@@ -69,6 +69,14 @@ std::optional<Condition> management_reachable(const AgentState& state) {
                     management.configured ? "NoAnswer" : "NotConfigured", management.problem->what);
 }
 
+/// Settings of the cluster that this version does not know, security settings among them.
+std::optional<Condition> cluster_settings_applied(const AgentState& state) {
+    if (!state.settings || state.settings->notes.empty()) return std::nullopt;
+    return is_false(kClusterSettingsApplied, "Info", "SettingsIgnored",
+                    fmt::format("secret {}: {}", state.settings->secret.name,
+                                fmt::join(state.settings->notes, "; ")));
+}
+
 /// Only of one that this host would follow to another cluster, and cannot.
 std::optional<Condition> bootstrap_usable(const AgentState& state) {
     if (!state.management.bootstrap_problem) return std::nullopt;
@@ -86,23 +94,35 @@ std::optional<Condition> host_name_unchanged(const AgentState& state) {
                                 state.facts.name, state.present_name, state.facts.name));
 }
 
-/// Objects that differ from what was applied, until they are put back.
+/// What is done about an object that differs.
+std::string repair_of(const AgentState& state, Action action, const wire::DriftedObject& drifted) {
+    if (drifted.owner == wire::kWatchOwner) return "the executor tries again by itself";
+    if (!model::is_machine_owner(drifted.owner)) {
+        return fmt::format("not repaired: apply the plan of owner {} again", drifted.owner);
+    }
+    if (action == Action::pause) return "repair is paused";
+    if (!is_repaired(state, drifted.owner)) return "not repaired at present";
+    const auto repairs = state.repairs.find(drifted.object);
+    const bool waits =
+        repairs != state.repairs.end() && repairs->second.not_before > repairs->second.last;
+    const char* const stops = "kubexmctl pause stops repairs";
+    if (!waits) return stops;
+    return fmt::format("repaired {} times, next repair at {}; {}", repairs->second.count,
+                       rfc3339(repairs->second.not_before), stops);
+}
+
+/// Objects that differ from what was applied, until they are put back. The node's own come first.
 std::optional<Condition> host_as_applied(const AgentState& state) {
     const auto& drift = state.executor.drift;
     if (drift.empty() || !state.decision) return std::nullopt;
-    const wire::DriftedObject& first = drift.front();
+    const auto own =
+        std::ranges::find_if(drift, model::is_machine_owner, &wire::DriftedObject::owner);
+    const wire::DriftedObject& first = own == drift.end() ? drift.front() : *own;
     const std::string more =
         drift.size() == 1 ? "" : fmt::format(" and {} more objects", drift.size() - 1);
-    const auto repairs = state.repairs.find(first.object);
-    std::string next = "kubexmctl pause stops repairs";
-    if (state.decision->action == Action::pause) {
-        next = "repair is paused";
-    } else if (repairs != state.repairs.end()) {
-        next = fmt::format("repaired {} times, next repair at {}; {}", repairs->second.count,
-                           rfc3339(repairs->second.not_before), next);
-    }
-    return is_false(kHostAsApplied, "Warning", "Drifted",
-                    fmt::format("{}: {}{}; {}", first.object, first.found, more, next));
+    return is_false(kHostAsApplied, "Warning", kDrifted,
+                    fmt::format("{}: {}{}; {}", first.object, first.found, more,
+                                repair_of(state, state.decision->action, first)));
 }
 
 /// A newer version alone restarts nothing: files stay as they were written until a plan of the
@@ -124,11 +144,30 @@ std::optional<Condition> not_paused(const AgentState& state) {
 
 std::optional<Condition> certificate_issued(const AgentState& state) {
     if (state.requests.empty()) return std::nullopt;
-    const auto& [identity, request] = *state.requests.begin();
-    return is_false(kCertificateIssued, "Info", "WaitingForApproval",
-                    fmt::format("{}: certificate request {} is not approved yet; to approve it by "
-                                "hand: kubectl certificate approve {}",
-                                request.server, request.name, request.name));
+    std::string waiting;
+    for (const auto& [identity, request] : state.requests) {
+        waiting += fmt::format(
+            "{}{}: certificate request {} is not approved yet; to approve it by "
+            "hand: kubectl certificate approve {}",
+            waiting.empty() ? "" : "; ", request.server, request.name, request.name);
+    }
+    return is_false(kCertificateIssued, "Info", "WaitingForApproval", std::move(waiting));
+}
+
+/// A renewal begins long before the end: its first failures are no news.
+std::optional<Condition> certificates_renewed(const AgentState& state) {
+    constexpr double kLate = 0.2;
+    constexpr double kVeryLate = 0.05;
+    const auto shortest = std::ranges::min_element(
+        state.renewals, {}, [](const auto& each) { return each.second.life_left; });
+    if (shortest == state.renewals.end() || shortest->second.life_left > kLate) return std::nullopt;
+    const RenewalProblem& problem = shortest->second;
+    const std::string end =
+        problem.not_after ? fmt::format("ends at {} and ", rfc3339(*problem.not_after)) : "";
+    return is_false(kCertificatesRenewed, problem.life_left > kVeryLate ? "Warning" : "Error",
+                    "RenewalFailed",
+                    fmt::format("certificate {} {}was not renewed: {}", shortest->first, end,
+                                problem.error.what));
 }
 
 /// Without pins kubexmd may add CAs of the API server to a node, as its orders say.
@@ -140,13 +179,21 @@ std::optional<Condition> cluster_cas_confirmed(const AgentState& state) {
         names += fmt::format("{}{} (sha256:{})", names.empty() ? "" : ", ", one.name, one.pin);
     }
     return is_false(kClusterCasConfirmed, "Warning", "NotConfirmed",
-                    fmt::format("the orders added CAs of the API server after the join, and nobody "
-                                "confirmed them on this host: {}; if they are right, put them into "
-                                "a file and run: kubexmctl certs trust-ca FILE",
+                    fmt::format("the orders added CAs of the API server after the join, not "
+                                "confirmed on this host: {}; to trust them, write them to a file "
+                                "and run: kubexmctl certs trust-ca FILE",
                                 names));
 }
 
+bool is_reported(const AgentState& state, std::string_view type) {
+    return state.host && std::ranges::find(state.host->conditions, type, &Condition::type) !=
+                             state.host->conditions.end();
+}
+
 std::optional<Condition> node_ready(const AgentState& state) {
+    if (has_no_node(state) && is_reported(state, kNodeReady)) {
+        return is_false(kNodeReady, "Info", kNodeAbsent, "this host is not a node");
+    }
     if (!state.node) return std::nullopt;
     const NodeState& node = *state.node;
     if (node.problem) return is_unknown(kNodeReady, "NoAnswer", node.problem->what);
@@ -163,6 +210,9 @@ std::optional<Condition> bootstrapped(const AgentState& state) {
     const Decision& decision = *state.decision;
     if (decision.action == Action::wait && !decision.reason.empty()) {
         return is_false(kBootstrapped, "Info", decision.reason, decision.message);
+    }
+    if (decision.action == Action::hold && has_no_node(state)) {
+        return is_false(kBootstrapped, "Info", kNodeAbsent, decision.message);
     }
     if (decision.action == Action::refuse) {
         return is_false(kBootstrapped, "Warning", decision.reason, decision.message);
@@ -184,60 +234,61 @@ std::optional<Condition> bootstrapped(const AgentState& state) {
 }
 
 std::optional<Condition> installed(const AgentState& state) {
-    if (state.released) return is_false(kInstalled, "Info", kNodeAbsent, "");
+    if (state.released || (has_no_node(state) && is_reported(state, kInstalled))) {
+        return is_false(kInstalled, "Info", kNodeAbsent, "");
+    }
     if (!state.node || !state.node->became_ready || !state.node->record) return std::nullopt;
     return is_true(kInstalled, fmt::format("kubelet {}, {}", state.node->record->kubelet_version,
                                            state.node->record->runtime_version));
 }
 
-std::string taint_text(const model::Taint& taint) {
-    return fmt::format("{}={}:{}", taint.key, taint.value, name_of(taint.effect));
+/// Whether the Node has to be seen before it can be said that all orders are followed.
+bool depends_on_node(const AgentState& state) {
+    const bool is_seen = state.node && state.node->record;
+    return !is_seen && state.host && !(state.host->taints.empty() && state.host->labels.empty());
 }
 
-/// A node may set its taints when it registers only: a person has to do the rest.
-std::string missing_taints(const AgentState& state) {
-    std::string missing;
-    if (!state.host || !state.node || !state.node->record) return missing;
-    for (const model::Taint& taint : state.host->taints) {
-        const auto& present = state.node->record->taints;
-        if (std::ranges::find(present, taint) == present.end()) {
-            missing += " " + printable(taint_text(taint));
-        }
-    }
-    return missing;
+/// A secret that is gone is no problem of a joined node.
+std::optional<Condition> settings_invalid(const AgentState& state) {
+    const auto& problem = state.settings_problem;
+    if (!problem || problem->code != Code::invalid) return std::nullopt;
+    if (!state.host || !state.host->bootstrap_secret) return std::nullopt;
+    return is_false(kAssignmentApplied, "Warning", kSettingsInvalid,
+                    problem->what + "; the node keeps the settings that it has");
 }
 
-/// The orders that a joined node does not follow, with the next step; empty: it follows all.
-std::string pending_orders(const AgentState& state) {
-    const auto& joined = state.memory.joined;
-    if (state.host && joined && state.host->machine &&
-        joined->owner == owner_of(*state.host->machine) && !state.host->version.empty() &&
-        state.host->version != joined->version) {
-        return fmt::format(
-            "version {} is wanted, the node was joined with {}; changing the version "
-            "of a node is not possible yet",
-            printable(state.host->version), joined->version);
-    }
-    if (const std::string taints = missing_taints(state); !taints.empty()) {
-        return fmt::format("a node may not change its own taints; run: kubectl taint nodes {}{}",
-                           state.facts.name, taints);
-    }
-    return "";
+/// The secret was reported as invalid, and was not read since: after a restart, or in an outage.
+bool may_be_invalid_still(const AgentState& state) {
+    if (!state.host || !state.host->bootstrap_secret) return false;
+    const auto& reports = state.host->conditions;
+    const bool is_told =
+        std::ranges::find(reports, kSettingsInvalid, &Condition::reason) != reports.end();
+    if (!is_told) return false;
+    const auto& problem = state.settings_problem;
+    return problem ? problem->code != Code::not_found : !state.settings;
 }
 
 std::optional<Condition> assignment_applied(const AgentState& state) {
-    if (!state.decision || !state.host || state.released) return std::nullopt;
+    if (!state.decision || state.released) return std::nullopt;
     const Decision& decision = *state.decision;
+    // A person's word holds also where the orders are not known.
+    if (!state.host && decision.action != Action::hold) return std::nullopt;
     switch (decision.action) {
         case Action::ignore:
         case Action::pause:
-        case Action::wait:
-        case Action::refuse:
             return std::nullopt;
+        case Action::wait:
+            if (decision.owner.empty()) return std::nullopt;
+            return is_false(kAssignmentApplied, "Info", decision.reason, decision.message);
+        case Action::refuse:
         case Action::hold:
             return is_false(kAssignmentApplied, "Warning", decision.reason, decision.message);
         case Action::join:
         case Action::adopt:
+            if (!decision.repair.empty()) {
+                return is_false(kAssignmentApplied, "Info", "Repairing",
+                                "the orders changed; drift is repaired first");
+            }
             if (state.failure) {
                 return is_false(kAssignmentApplied, "Error", "JoinFailed",
                                 state.failure->error.what);
@@ -247,26 +298,44 @@ std::optional<Condition> assignment_applied(const AgentState& state) {
         case Action::release:
             return is_false(kAssignmentApplied, "Info", "Releasing", release_progress(state));
         case Action::maintain:
-        case Action::repair:
             break;
     }
+    if (auto invalid = settings_invalid(state)) return invalid;
+    if (may_be_invalid_still(state)) return std::nullopt;
     if (const std::string pending = pending_orders(state); !pending.empty()) {
         return is_false(kAssignmentApplied, "Warning", "NotPossible", pending);
     }
+    if (depends_on_node(state)) return std::nullopt;
     return is_true(kAssignmentApplied, "");
+}
+
+/// Whether a condition that is not stated is known to hold: the state may only not know it yet, or
+/// not while the host is paused.
+bool is_known_to_hold(const AgentState& state, std::string_view type) {
+    if (type == kHostNameUnchanged) return true;
+    if (type == kClusterCasConfirmed) return state.executor.observed.has_value();
+    if (type == kHostAsApplied) return state.executor.drift_known;
+    if (type == kCertificatesRenewed) return state.renewals.empty();
+    if (!state.decision) return false;
+    const Decision& decision = *state.decision;
+    if (type == kNotPaused) return decision.action != Action::pause;
+    const bool is_free = decision.action == Action::wait && decision.owner.empty();
+    if (type == kAssignmentApplied) return is_free;  // there are no orders
+    return is_free || decision.action == Action::maintain ||
+           (state.plan && state.plan->purpose == model::PlanPurpose::join);
 }
 
 /// An earlier report of a condition that is stated no longer, such as a request that was approved.
 void resolve(const AgentState& state, std::vector<Condition>& stated) {
     if (!state.host) return;
     for (const std::string_view type :
-         {kAssignmentApplied, kCertificateIssued, kClusterCasConfirmed, kHostAsApplied,
-          kHostNameUnchanged, kNotPaused}) {
+         {kAssignmentApplied, kCertificateIssued, kCertificatesRenewed, kClusterCasConfirmed,
+          kHostAsApplied, kHostNameUnchanged, kNotPaused}) {
         const auto is_open = [&](const Condition& each) {
             return each.type == type && each.status != model::ConditionStatus::yes;
         };
         if (std::ranges::find(stated, type, &Condition::type) != stated.end()) continue;
-        if (std::ranges::any_of(state.host->conditions, is_open)) {
+        if (std::ranges::any_of(state.host->conditions, is_open) && is_known_to_hold(state, type)) {
             stated.push_back(is_true(type, ""));
         }
     }
@@ -276,14 +345,14 @@ void resolve(const AgentState& state, std::vector<Condition>& stated) {
 
 Conditions conditions_of(const AgentState& state) {
     Conditions conditions;
-    for (const auto stated :
-         {assignment_applied, bootstrapped, certificate_issued, cluster_cas_confirmed,
-          host_as_applied, host_name_unchanged, installed, node_ready, not_paused}) {
+    for (const auto stated : {assignment_applied, bootstrapped, certificate_issued,
+                              certificates_renewed, cluster_cas_confirmed, host_as_applied,
+                              host_name_unchanged, installed, node_ready, not_paused}) {
         if (auto condition = stated(state)) conditions.on_host.push_back(*std::move(condition));
     }
     resolve(state, conditions.on_host);
-    for (const auto stated : {bootstrap_usable, executor_available, local_api_available,
-                              management_reachable, rendering_current}) {
+    for (const auto stated : {bootstrap_usable, cluster_settings_applied, executor_available,
+                              local_api_available, management_reachable, rendering_current}) {
         if (auto condition = stated(state)) conditions.local.push_back(*std::move(condition));
     }
     return conditions;

@@ -31,8 +31,12 @@ Result<> check_private(int fd, const std::string& path) {
 }  // namespace
 
 Result<CredentialStore> CredentialStore::open(const std::string& directory) {
-    StateDirectory opened = TRY(StateDirectory::open(directory));
-    return CredentialStore(std::move(opened));
+    CredentialStore store(TRY(StateDirectory::open(directory)));
+    // A process that was killed leaves a file that it had not written to its end.
+    for (const std::string& name : TRY(store.names())) {
+        if (name.ends_with(StateDirectory::kUnfinished)) TRY(store.remove(name));
+    }
+    return store;
 }
 
 Result<std::optional<Secret>> CredentialStore::read(const std::string& name) const {

@@ -1,7 +1,5 @@
 #include "daemon/agent/credentials.hpp"
 
-#include <fmt/format.h>
-
 #include "daemon/agent/conditions.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/pki/certificate.hpp"
@@ -9,17 +7,12 @@
 namespace kubexm::agent {
 
 Result<std::optional<kube::ClusterCredentials>> load_credentials(const CredentialStore& store,
-                                                                 const std::string& name,
-                                                                 std::chrono::sys_seconds now) {
+                                                                 const std::string& name) {
     const std::optional<Secret> text = TRY(store.read(name));
     if (!text) return std::nullopt;
     kube::ClusterCredentials credentials = TRY(kube::credentials_from_kubeconfig(text->reveal()));
     auto certificate = pki::read_certificate(credentials.certificate);
     if (!certificate) return during(name, certificate.error());
-    if (certificate->not_after <= now) {
-        return fail(Code::denied, fmt::format("{}: certificate expired at {}", name,
-                                              rfc3339(certificate->not_after)));
-    }
     return credentials;
 }
 
@@ -48,6 +41,11 @@ kube::ClusterCredentials copy_of(const kube::ClusterCredentials& credentials) {
             .token = Secret(std::string(credentials.token.reveal())),
             .certificate = credentials.certificate,
             .key = Secret(std::string(credentials.key.reveal()))};
+}
+
+std::string public_key_of(const kube::ClusterCredentials& credentials) {
+    const auto certificate = pki::read_certificate(credentials.certificate);
+    return certificate ? certificate->public_key : "";
 }
 
 model::CertificateView view_of(const std::string& name,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 
@@ -13,10 +12,10 @@ namespace kubexm::agent {
 
 // Credentials for a cluster with a certificate of this host, stored as a kubeconfig.
 
-/// Nothing: none are stored. denied: the certificate has expired.
+/// Nothing: none are stored. Whether the certificate is valid now says the server: this host's
+/// clock may be wrong.
 Result<std::optional<kube::ClusterCredentials>> load_credentials(const CredentialStore& store,
-                                                                 const std::string& name,
-                                                                 std::chrono::sys_seconds now);
+                                                                 const std::string& name);
 
 /// Stores the server of `bootstrap` with the new credential, then returns both.
 Result<kube::ClusterCredentials> store_credentials(const CredentialStore& store,
@@ -30,6 +29,9 @@ bool is_same_cluster(const kube::ClusterCredentials& a, const kube::ClusterCrede
 
 /// For a second connection: each holds its own.
 kube::ClusterCredentials copy_of(const kube::ClusterCredentials& credentials);
+
+/// The public key of the certificate; empty: it is not readable.
+std::string public_key_of(const kube::ClusterCredentials& credentials);
 
 /// For the Snapshot. An unreadable certificate is shown by its name alone.
 model::CertificateView view_of(const std::string& name,

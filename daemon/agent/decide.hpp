@@ -23,7 +23,6 @@ enum class Action {
     join,      // start or complete the join, or apply changed settings
     adopt,     // the same node for another machine: join for it, then drop the old owner
     maintain,  // joined: monitor the Node
-    repair,    // joined, but objects on the host differ from what was applied
     release,   // undo everything
 };
 
@@ -32,13 +31,17 @@ struct Decision {
     std::string owner;   // of the node that is joined, maintained or released
     std::string reason;  // of the condition to set; empty: none
     std::string message;
-    std::string wanted;  // join and adopt: hash of the wanted state
+    std::string wanted;  // hash of the wanted state, where it is not applied
     std::string from;    // adopt: the owner until now
+    std::string repair;  // owner whose objects differ and are put back first; empty: none
 
     bool operator==(const Decision&) const = default;
 };
 
 std::string owner_of(const model::Reference& machine);
+
+/// Whether a joined node is repaired beside this: a pause and an end of the node stop that.
+bool allows_repair(Action action);
 
 /// Nothing: it cannot be said yet. Pure. Releases on an explicit order only: a machine reference
 /// that disappeared or changed is none.
@@ -50,7 +53,7 @@ namespace kubexm {
 
 template <>
 struct Names<agent::Action> {
-    static constexpr std::array<std::pair<agent::Action, std::string_view>, 10> kAll{{
+    static constexpr std::array<std::pair<agent::Action, std::string_view>, 9> kAll{{
         {agent::Action::ignore, "ignore"},
         {agent::Action::pause, "pause"},
         {agent::Action::wait, "wait"},
@@ -59,7 +62,6 @@ struct Names<agent::Action> {
         {agent::Action::join, "join"},
         {agent::Action::adopt, "adopt"},
         {agent::Action::maintain, "maintain"},
-        {agent::Action::repair, "repair"},
         {agent::Action::release, "release"},
     }};
 };

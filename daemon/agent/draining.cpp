@@ -52,6 +52,11 @@ void Draining::start() {
     list();
 }
 
+std::unique_ptr<kube::Api> Draining::take_connection() {
+    call_.reset();
+    return std::move(api_);
+}
+
 void Draining::list() {
     listed_.clear();
     pages_ = 0;
@@ -85,6 +90,9 @@ void Draining::on_pods(std::vector<kube::PodRecord> pods) {
     if (!is_cordoned_) return find_node();
     left_ = std::move(pods);
     std::erase_if(left_, [](const kube::PodRecord& pod) { return pod.is_deleted; });
+    std::ranges::stable_partition(left_, [this](const kube::PodRecord& pod) {
+        return silent_.contains(full_name(pod));  // the last ones to be asked
+    });
     ask_next();
 }
 
@@ -92,26 +100,35 @@ void Draining::find_node() {
     const std::string& name = context().facts().name;
     call_ = api_->get(kube::node_path(name), [this](const kube::Answer<nlohmann::json>& answer) {
         if (!answer) return give_up(answer.error().error.what);
-        cordon(*answer);
+        cordon(kube::node_from_json(*answer));
     });
 }
 
-void Draining::cordon(const nlohmann::json& node) {
-    if (kube::node_from_json(node).machine_id != context().facts().machine_id) {
+void Draining::cordon(const model::NodeRecord& node) {
+    if (node.machine_id != context().facts().machine_id) {
         return end("");  // the pods are another machine's
     }
+    if (node.is_cordoned) return on_cordoned();  // by somebody else, or by an earlier try
+    // Before the request, also for a process that is killed after it: a cordon of ours is taken
+    // back where the release is cancelled.
+    std::ignore = remember_anyway(context(), [&](Memory& memory) { memory.cordoned = node.uid; });
     crash_point("drain.cordon");
     call_ = api_->merge_patch(kube::node_path(context().facts().name), kube::cordon_patch(),
                               [this](const kube::Answer<nlohmann::json>& answer) {
                                   if (!answer) return give_up(answer.error().error.what);
-                                  is_cordoned_ = true;
-                                  log::notice("the Node takes no new pods; evicting its pods");
-                                  list();
+                                  on_cordoned();
                               });
 }
 
+void Draining::on_cordoned() {
+    is_cordoned_ = true;
+    log::notice("the Node takes no new pods; evicting its pods");
+    list();
+}
+
 void Draining::ask_next() {
-    if (left_.empty()) return wait();
+    if (is_late_) expect_end();
+    if (left_.empty() || is_over_) return wait();
     const kube::PodRecord& pod = left_.back();
     const auto answered = [this,
                            is_deletion = is_late_](const kube::Answer<nlohmann::json>& answer) {
@@ -126,19 +143,25 @@ void Draining::ask_next() {
 /// A pod that is protected by a budget, or whose eviction fails for a while, is asked again in the
 /// next round. One that is gone, or another one now, is not in the next list.
 void Draining::on_asked(const kube::Answer<nlohmann::json>& answer) {
+    const bool is_silent = !answer && answer.error().status == 0;
+    if (is_silent) silent_.insert(full_name(left_.back()));
     left_.pop_back();
     if (!answer && answer.error().error.code == Code::denied) {
         return give_up(answer.error().error.what);
     }
+    if (is_silent) return wait();  // each other pod would take as long: the next list decides
     ask_next();
 }
 
+/// From the first deletion on.
+void Draining::expect_end() {
+    if (std::exchange(is_deleting_, true)) return;
+    auto last = context().loop.after(kForDeleted, [this] { is_over_ = true; });
+    if (last) deadline_ = *std::move(last);
+}
+
 void Draining::wait() {
-    const bool waits_for_deleted = is_late_ && !std::exchange(is_deleting_, is_late_);
-    if (waits_for_deleted) {
-        auto last = context().loop.after(kForDeleted, [this] { is_over_ = true; });
-        if (last) deadline_ = *std::move(last);
-    }
+    crash_point("drain.wait");
     auto timer = context().loop.after(kBetweenLists, [this] { list(); });
     if (timer) timer_ = *std::move(timer);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ public:
     Draining(AgentContext& context, const JoinStrategy& strategy, std::string owner, Done done);
     ~Draining() override;
     void start() override;
+    /// At its end: the connection to the node's cluster, or null.
+    std::unique_ptr<kube::Api> take_connection();
 
 private:
     void list();
@@ -27,9 +30,11 @@ private:
     void on_page(const nlohmann::json& list);
     void on_pods(std::vector<kube::PodRecord> pods);
     void find_node();
-    void cordon(const nlohmann::json& node);
+    void cordon(const model::NodeRecord& node);
+    void on_cordoned();
     void ask_next();
     void on_asked(const kube::Answer<nlohmann::json>& answer);
+    void expect_end();
     void wait();
     void end(const std::string& note);
     void give_up(const std::string& why);
@@ -43,11 +48,12 @@ private:
     Loop::Handle deadline_;  // of evictions, then of deletions
     bool is_cordoned_ = false;
     bool is_late_ = false;                 // the time is over: budgets are not respected any more
-    bool is_deleting_ = false;             // that was done, and the deleted pods end
+    bool is_deleting_ = false;             // and so the rest is deleted
     bool is_over_ = false;                 // nothing is waited for any more
     std::vector<kube::PodRecord> listed_;  // by the pages so far
     int pages_ = 0;
     std::vector<kube::PodRecord> left_;  // to evict or delete in this round, the last one first
+    std::set<std::string> silent_;       // of these, requests got no answer
     std::vector<std::string> deleted_;   // against their budgets
 };
 

@@ -16,8 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kWindow = 1h;  // also how long API servers keep Events by default
-constexpr std::size_t kMostWrites = 20;
-constexpr std::size_t kMostRepeats = 15;  // the rest is for Events that are new
 constexpr std::size_t kMostEntries = 100;
 constexpr std::size_t kNameDigits = 16;
 
@@ -34,9 +32,9 @@ bool is_outside(std::chrono::sys_seconds time, std::chrono::sys_seconds now) {
 
 /// The first state is no news.
 EventRecorder::EventRecorder(AgentContext& context)
-    : context_(context), before_(context.state.read()) {}
+    : context_(context), before_(context.state.read()), budget_(context) {}
 
-/// Another API may be another cluster: what is stored there is not known.
+/// Another API may be another cluster: this process does not know which Events exist there.
 void EventRecorder::use(kube::Api* api) {
     if (api_ == api) return;
     api_ = api;
@@ -45,9 +43,10 @@ void EventRecorder::use(kube::Api* api) {
 
 void EventRecorder::update() {
     const AgentState& now = context_.state.read();
+    if (!now.host) return;  // what happens meanwhile is told later
     const auto events = events_of(before_, now);
     before_ = now;
-    if (api_ == nullptr || !now.host || now.host->paused) return;
+    if (api_ == nullptr || now.host->paused) return;
     for (const kube::HostEvent& event : events) record(event, *now.host);
 }
 
@@ -72,8 +71,7 @@ void EventRecorder::record(const kube::HostEvent& event, const model::HostRecord
 void EventRecorder::write(const std::string& key) {
     Entry& entry = entries_.at(key);
     const auto& host = context_.state.read().host;
-    if (api_ == nullptr || !host || entry.call || !is_permitted(entry)) return;
-    writes_.push_back(context_.state.now());
+    if (api_ == nullptr || !host || entry.call || !budget_.take(entry.is_stored)) return;
     auto on_answer = [this, key, count = entry.series.count](const Answer& answer) {
         on_written(key, count, answer);
     };
@@ -98,17 +96,11 @@ void EventRecorder::on_written(const std::string& key, std::uint32_t count, cons
     }
     const Error& error = answer.error().error;
     if (entry.is_stored && error.code == Code::not_found) {
-        entry.is_stored = false;  // it expired, or somebody deleted it
+        entry.is_stored = false;  // it expired or was deleted
         return write(key);
     }
     if (!logged_.insert(error.code).second) return;
     log::warning("cannot write an Event about the ByoHost: " + error.what);
-}
-
-bool EventRecorder::is_permitted(const Entry& entry) {
-    const auto now = context_.state.now();
-    std::erase_if(writes_, [&](const auto time) { return is_outside(time, now); });
-    return writes_.size() < (entry.is_stored ? kMostRepeats : kMostWrites);
 }
 
 void EventRecorder::forget_old() {

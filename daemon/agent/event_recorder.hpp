@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/agent/context.hpp"
+#include "daemon/agent/event_budget.hpp"
 #include "daemon/agent/state.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/kube/event.hpp"
@@ -15,8 +16,8 @@
 namespace kubexm::agent {
 
 /// Writes the news of the AgentState as Events about the ByoHost. A repeat counts in the Event that
-/// exists. At most 20 writes an hour: others are dropped, but count in the next write. Best
-/// effort: a failure is logged, nothing waits for an Event, and nothing is retried.
+/// exists. An Event beyond the budget is dropped, but counts in the next write. Best effort: a
+/// failure is logged, nothing waits for an Event, and nothing is retried.
 class EventRecorder {
 public:
     explicit EventRecorder(AgentContext& context);
@@ -37,14 +38,13 @@ private:
     void record(const kube::HostEvent& event, const model::HostRecord& host);
     void write(const std::string& key);
     void on_written(const std::string& key, std::uint32_t count, const Answer& answer);
-    bool is_permitted(const Entry& entry);
     void forget_old();
 
     AgentContext& context_;
     AgentState before_;  // at the last update
     kube::Api* api_ = nullptr;
     std::map<std::string, Entry> entries_;  // of the last hour
-    std::vector<std::chrono::sys_seconds> writes_;
+    EventBudget budget_;
     std::set<Code> logged_;  // failures since the last success
 };
 

@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "daemon/agent/conditions.hpp"
+#include "daemon/agent/known_node.hpp"
 #include "daemon/agent/orders.hpp"
 #include "daemon/agent/state.hpp"
 #include "daemon/base/text.hpp"
@@ -31,7 +32,7 @@ HostEvent warning(std::string_view reason, std::string message) {
 
 /// Whether the ByoHost has a condition with this reason, perhaps from before a restart. Its message
 /// may change with every version of the ByoHost.
-bool is_reported(const AgentState& state, const std::string& reason) {
+bool is_reported(const AgentState& state, std::string_view reason) {
     return state.host &&
            std::ranges::any_of(state.host->conditions, [&](const model::Condition& each) {
                return each.status != model::ConditionStatus::yes && each.reason == reason;
@@ -112,20 +113,36 @@ News tell_conflict(const AgentState& before, const AgentState& after) {
 
 // --- a joined node
 
+/// A join that needs the settings fails, and tells it.
+News tell_settings(const AgentState& before, const AgentState& after) {
+    const auto& problem = after.settings_problem;
+    if (!problem || problem->code != Code::invalid) return std::nullopt;
+    if (problem == before.settings_problem || !after.decision) return std::nullopt;
+    const Action action = after.decision->action;
+    if (action != Action::maintain) return std::nullopt;
+    const bool is_first = !before.settings_problem;
+    if (is_first && is_reported(after, kSettingsInvalid)) return std::nullopt;
+    return warning("ReadBootstrapSecretFailed", problem->what);
+}
+
+/// The first report after a start may name what the process before has told.
 News tell_drift(const AgentState& before, const AgentState& after) {
-    if (!before.executor.drift_known || !after.decision) return std::nullopt;
-    const auto& known = before.executor.drift;
+    if (!after.decision) return std::nullopt;
+    const bool is_first = !before.executor.drift_known || !before.decision;
+    if (is_first && is_reported(after, kDrifted)) return std::nullopt;
+    const auto known = is_first ? std::vector<wire::DriftedObject>() : before.executor.drift;
     std::vector<std::string> found;
+    bool are_repaired = false;
     for (const wire::DriftedObject& each : after.executor.drift) {
-        if (each.owner != after.decision->owner) continue;
+        const Decision& decision = *after.decision;
+        if (each.owner != decision.owner && each.owner != decision.from) continue;
         if (std::ranges::find(known, each) != known.end()) continue;
         found.push_back(fmt::format("{}: {}", each.object, each.found));
+        are_repaired = are_repaired || is_repaired(after, each.owner);
     }
     if (found.empty()) return std::nullopt;
-    const Action action = after.decision->action;
-    const bool is_cared_for = action == Action::maintain || action == Action::repair;
     return warning("HostDrifted",
-                   enumerated(found) + (is_cared_for ? "; kubexmctl pause stops repairs"
+                   enumerated(found) + (are_repaired ? "; kubexmctl pause stops repairs"
                                                      : "; not repaired at present"));
 }
 
@@ -150,7 +167,7 @@ News tell_repair(const AgentState& before, const AgentState& after) {
     }
     if (after.plan->state != model::PlanState::done) return std::nullopt;
     const auto objects = repaired_objects(after.repairs);
-    return normal("HostRepaired", objects.empty() ? "all that differed was applied again"
+    return normal("HostRepaired", objects.empty() ? "all drifted objects were applied again"
                                                   : "applied again: " + enumerated(objects));
 }
 
@@ -183,8 +200,9 @@ News tell_resume(const AgentState& before, const AgentState& after) {
 
 std::vector<HostEvent> events_of(const AgentState& before, const AgentState& after) {
     std::vector<HostEvent> events;
-    for (const auto tell : {tell_certificate, tell_join, tell_release, tell_failure, tell_conflict,
-                            tell_drift, tell_repair, tell_node, tell_pause, tell_resume}) {
+    for (const auto tell :
+         {tell_certificate, tell_join, tell_release, tell_failure, tell_conflict, tell_settings,
+          tell_drift, tell_repair, tell_node, tell_pause, tell_resume}) {
         if (auto event = tell(before, after)) events.push_back(*std::move(event));
     }
     return events;

@@ -25,8 +25,8 @@ void ExecutorClient::ask(wire::Request request, std::vector<Fd> contents, Handle
     waiting_.push_back(std::move(asked));
 }
 
-/// The requests are taken out first: handlers may ask again. Whoever fails because of a lost
-/// connection must know of the loss.
+/// The requests are taken out first: handlers may ask again. A handler that gets the error of a
+/// lost connection must find the connection lost.
 void ExecutorClient::on_change(const Result<>& connected) {
     connected_ = connected.has_value();
     auto waiting = std::exchange(waiting_, {});

@@ -17,22 +17,24 @@ struct ExecutorState {
 
     /// Whether objects of this owner are on the host.
     bool has(const std::string& owner) const;
-    /// Whether the last join of this owner is complete and was not undone since, not even in part;
-    /// later renewals and repairs do not count.
+    /// Whether a join of this owner was complete and was not undone since, not even in part; later
+    /// plans that failed, of changed orders too, do not count.
     bool is_joined(const std::string& owner) const;
-    /// The machines with objects or with a running plan.
+    /// That join, the last that is complete; null: there is none.
+    const wire::Outcome* applied_join(const std::string& owner) const;
+    /// The plans of an owner that are done, newest first, since it was released.
+    std::vector<wire::Outcome> applied(const std::string& owner) const;
+    /// The machines with objects or with a running plan, except those that are released: of them
+    /// nothing is left, or only what harms no join and what the executor goes on to undo.
     std::vector<std::string> present_machines() const;
     /// The first of them that is joined; empty: none.
     std::string joined_machine() const;
-    /// Whether a machine is on the host whose release is not done. A machine with objects that
-    /// could not be restored is released.
-    bool has_unreleased_machine() const;
+    /// What is left of released machines, besides `owner`.
+    std::vector<model::Remaining> leftovers(const std::string& owner) const;
     /// Objects of the machines that the executor would render differently now; each once.
     std::vector<std::string> pending_renderings() const;
     /// The newest plan of an owner; null: there was none.
     const wire::Outcome* newest(const std::string& owner) const;
-    /// The newest plan of an owner for a purpose; null: there was none.
-    const wire::Outcome* outcome(const std::string& owner, model::PlanPurpose purpose) const;
     /// The outcome of a plan; null: it is no plan of an observed owner, or a newer one followed.
     const wire::Outcome* outcome_of(const std::string& plan_id) const;
 

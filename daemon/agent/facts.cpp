@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 
 #include "daemon/base/grammar.hpp"
 #include "daemon/base/io.hpp"
+#include "daemon/base/scan.hpp"
 #include "daemon/base/try.hpp"
 
 namespace kubexm::agent {
@@ -51,11 +51,10 @@ Result<std::string> host_name(std::string name) {
 }  // namespace
 
 std::string os_image_of(std::string_view os_release) {
-    std::istringstream lines{std::string(os_release)};
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view line : lines_of(os_release)) {
         constexpr std::string_view kKey = "PRETTY_NAME=";
         if (!line.starts_with(kKey)) continue;
-        std::string value = line.substr(kKey.size());
+        std::string value(line.substr(kKey.size()));
         std::erase(value, '"');
         for (auto lts = value.find(" LTS"); lts != std::string::npos; lts = value.find(" LTS")) {
             value.erase(lts, std::string_view(" LTS").size());
@@ -66,22 +65,24 @@ std::string os_image_of(std::string_view os_release) {
 }
 
 std::string default_interface_of(std::string_view routes) {
-    std::istringstream lines{std::string(routes)};
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        std::string interface;
-        std::string destination;
-        words >> interface >> destination;
-        if (destination == "00000000") return interface;
+    for (const std::string_view line : lines_of(routes)) {
+        const auto words = words_of(line);
+        if (words.size() > 1 && words[1] == "00000000") return std::string(words[0]);
     }
     return "";
+}
+
+Result<std::string> read_name(const std::string& configured) {
+    struct utsname kernel{};
+    if (::uname(&kernel) != 0) return from_errno("uname", "this host");
+    return host_name(configured.empty() ? kernel.nodename : configured);
 }
 
 Result<model::HostFacts> read_facts(const std::string& name) {
     struct utsname kernel{};
     struct sysinfo memory{};
     if (::uname(&kernel) != 0 || ::sysinfo(&memory) != 0) return from_errno("sysinfo", "this host");
-    std::string valid_name = TRY(host_name(name.empty() ? kernel.nodename : name));
+    std::string valid_name = TRY(read_name(name));
     std::string release = read_text("/etc/os-release");
     if (release.empty()) release = read_text("/usr/lib/os-release");
     return model::HostFacts{

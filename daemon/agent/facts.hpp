@@ -8,8 +8,11 @@
 
 namespace kubexm::agent {
 
-/// Facts of this host, read now; none needs a privilege. `name`: of the ByoHost and the Node;
-/// empty: the host name, in lower case. invalid: not a node name.
+/// The name of the ByoHost and the Node: the configured one; empty: that of the host now, in lower
+/// case. invalid: not a node name.
+Result<std::string> read_name(const std::string& configured);
+
+/// Facts of this host, read now; none needs a privilege. `name`: as read_name().
 Result<model::HostFacts> read_facts(const std::string& name);
 
 /// A network interface as the kernel has it.

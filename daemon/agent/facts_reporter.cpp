@@ -1,6 +1,5 @@
 #include "daemon/agent/facts_reporter.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "daemon/base/log.hpp"
@@ -50,11 +49,10 @@ void FactsReporter::write(std::string path, const nlohmann::json& patch, model::
 
 void FactsReporter::on_failure(const kube::Failure& failure) {
     log::warning("cannot write the facts to the ByoHost: " + failure.error.what);
-    auto timer = context_.loop.after(
-        std::max<std::chrono::milliseconds>(backoff_.next(), failure.retry_after), [this] {
-            retry_.reset();
-            update();
-        });
+    auto timer = context_.loop.after(backoff_.next(failure, context_.random()), [this] {
+        retry_.reset();
+        update();
+    });
     if (timer) retry_ = *std::move(timer);
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "daemon/agent/context.hpp"
-#include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
+#include "daemon/kube/request_backoff.hpp"
 
 namespace kubexm::agent {
 
@@ -31,7 +31,7 @@ private:
     kube::Api::Handle call_;
     bool writing_ = false;
     Loop::Handle retry_;
-    Backoff backoff_;
+    kube::RequestBackoff backoff_;
 };
 
 }  // namespace kubexm::agent

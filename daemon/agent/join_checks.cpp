@@ -16,7 +16,6 @@ using model::Severity;
 
 // Kubernetes' signer issues certificates that are valid since five minutes.
 constexpr auto kMostOffset = 5min;
-constexpr auto kPatience = 3s;  // with the lookup of a name
 
 }  // namespace
 
@@ -44,12 +43,16 @@ void JoinChecks::start() {
 void JoinChecks::ask_executor() {
     context().executor.ask(
         wire::Preflight{needs_}, {}, lifetime().guard([this](const Result<wire::Reply>& reply) {
-            if (!reply) return finish(std::unexpected(reply.error()));
+            if (!reply) {
+                note_refusal(context(), reply.error());
+                return finish(std::unexpected(reply.error()));
+            }
             const auto* result = std::get_if<wire::PreflightResult>(&*reply);
             if (result == nullptr) {
                 return finish(fail(Code::internal, "preflight: unexpected reply"));
             }
             for (const Finding& each : result->findings) add(each);
+            ignored_ = result->ignored;
             end_one();
         }));
 }
@@ -77,28 +80,24 @@ void JoinChecks::on_server(const kube::Answer<nlohmann::json>& answer) {
 }
 
 void JoinChecks::look_up_name() {
-    const auto is_late = [this] {
-        lookup_.reset();
-        add({CheckId::name_lookup, Severity::warning,
-             fmt::format("no answer for {} in {} s", needs_.node_name, kPatience.count()),
-             "a quick answer, also a negative one: kubelet waits for it before it registers",
-             fmt::format("add {} to /etc/hosts, or correct /etc/resolv.conf", needs_.node_name)});
-        end_one();
-    };
-    auto lookup = context().look_up(context().loop, needs_.node_name, [this] {
-        patience_.reset();
-        end_one();
-    });
-    if (!lookup) return end_one();
-    lookup_ = *std::move(lookup);
-    auto timer = context().loop.after(kPatience, is_late);
-    if (timer) patience_ = *std::move(timer);
+    name_ = std::make_unique<NameCheck>(context(), needs_.node_name,
+                                        [this](std::optional<Finding> finding) {
+                                            if (finding) add(*std::move(finding));
+                                            end_one();
+                                        });
+    name_->start();
 }
 
 void JoinChecks::add(Finding finding) { checked_.findings.push_back(std::move(finding)); }
 
+bool JoinChecks::is_ignored(CheckId check) const {
+    return std::ranges::find(ignored_, name_of(check)) != ignored_.end();
+}
+
 void JoinChecks::end_one() {
     if (--open_ > 0) return;
+    std::erase_if(checked_.findings, [this](const Finding& each) { return is_ignored(each.id); });
+    if (is_ignored(CheckId::api_server)) checked_.unreachable.reset();
     std::ranges::stable_sort(checked_.findings, {}, &Finding::id);
     finish(std::move(checked_));
 }

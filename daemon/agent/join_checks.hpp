@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "daemon/agent/activity.hpp"
+#include "daemon/agent/name_check.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/model/preflight.hpp"
 
@@ -29,16 +31,17 @@ private:
     void look_up_name();
     void on_server(const kube::Answer<nlohmann::json>& answer);
     void add(model::Finding finding);
+    bool is_ignored(model::CheckId check) const;
     void end_one();
 
     model::JoinNeeds needs_;
     kube::ClusterCredentials credentials_;
     Checked checked_;
+    std::vector<std::string> ignored_;  // by root
     int open_ = 3;
     std::unique_ptr<kube::Api> api_;
     kube::Api::Handle call_;
-    Loop::Handle lookup_;
-    Loop::Handle patience_;  // with the lookup
+    std::unique_ptr<NameCheck> name_;
 };
 
 /// The finding of a clock that is too far from the server's; none: it is near enough. Pure.

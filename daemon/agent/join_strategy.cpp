@@ -6,10 +6,11 @@
 
 namespace kubexm::agent {
 
-std::unique_ptr<Activity<std::string>> JoinStrategy::leave(AgentContext& context,
-                                                           const std::string& owner,
-                                                           Activity<std::string>::Done done) const {
-    return std::make_unique<Releasing>(context, *this, owner, std::move(done));
+std::unique_ptr<Activity<Freed>> JoinStrategy::leave(AgentContext& context,
+                                                     const std::string& owner,
+                                                     OnBehalfOf on_behalf_of,
+                                                     Activity<Freed>::Done done) const {
+    return std::make_unique<Releasing>(context, *this, owner, on_behalf_of, std::move(done));
 }
 
 const JoinStrategy* find_strategy(std::string_view join_mode) {

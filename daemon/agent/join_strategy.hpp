@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "daemon/agent/activity.hpp"
+#include "daemon/agent/memory.hpp"
+#include "daemon/agent/on_behalf_of.hpp"
 #include "daemon/agent/secret_reader.hpp"
 #include "daemon/kube/kubeconfig.hpp"
 #include "daemon/model/host.hpp"
@@ -17,6 +19,7 @@ struct JoinRequest {
     std::string owner;
     model::HostRecord host;  // with the machine
     std::string from;        // adopt: the owner of the node until now
+    OnBehalfOf on_behalf_of;
 };
 
 /// How this host becomes a node, how its Node is watched, and how it leaves: one for each joinMode
@@ -35,9 +38,9 @@ public:
         const AgentContext& context, const std::string& owner) const = 0;
 
     /// Undoes the join and removes the Node.
-    virtual std::unique_ptr<Activity<std::string>> leave(AgentContext& context,
-                                                         const std::string& owner,
-                                                         Activity<std::string>::Done done) const;
+    virtual std::unique_ptr<Activity<Freed>> leave(AgentContext& context, const std::string& owner,
+                                                   OnBehalfOf on_behalf_of,
+                                                   Activity<Freed>::Done done) const;
 };
 
 /// For spec.joinMode of a ByoHost; null: not supported.

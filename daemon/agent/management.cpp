@@ -23,7 +23,8 @@ Management::Management(AgentContext& context, HostIdentity::Options identity, Li
       identity_(
           context, std::move(identity),
           {[this](kube::ClusterCredentials credentials) { on_credentials(std::move(credentials)); },
-           [this](const Error& error) { report(error); }}) {}
+           [this](const kube::ClusterCredentials& renewed) { on_renewed(renewed); },
+           [this] { return clock_offset(); }, [this](const Error& error) { report(error); }}) {}
 
 void Management::on_bootstrap(const wire::BootstrapKubeconfig& bootstrap) {
     if (bootstrap.problem.empty()) return identity_.use_bootstrap(bootstrap.content);
@@ -52,23 +53,32 @@ void Management::on_credentials(kube::ClusterCredentials credentials) {
     registration_ = std::make_unique<Registration>(
         context_, *api_,
         Registration::Listener{[this](const model::HostFacts& written) { on_registered(written); },
+                               [this] { on_creating(); },
+                               [this](const nlohmann::json& object) { on_found(object); },
                                [this](const nlohmann::json& object) { on_created(object); },
                                [this](const kube::Failure& failure) { on_failure(failure); }});
     registration_->start();
 }
 
+void Management::on_renewed(const kube::ClusterCredentials& credentials) {
+    api_->use_certificate(credentials.certificate, Secret(std::string(credentials.key.reveal())));
+    context_.state.change([&](AgentState& state) {
+        state.management.certificate = view_of("management", credentials);
+    });
+}
+
 void Management::update() {
+    identity_.update();
     if (facts_) facts_->update();
 }
 
 void Management::on_registered(const model::HostFacts& written) {
     log::notice(fmt::format("registered as ByoHost {}/{} at {}", context_.namespace_,
                             context_.facts().name, api_->server()));
-    std::ignore =
-        remember(context_, [&](Memory& memory) { memory.host_name = context_.facts().name; });
     facts_ = std::make_unique<FactsReporter>(context_, *api_, written);
     watch_ = std::make_unique<kube::Watch>(
-        context_.loop, *api_, kube::hosts_path(context_.namespace_), context_.facts().name,
+        context_.loop, *api_, context_.random, kube::hosts_path(context_.namespace_),
+        context_.facts().name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_object(object); },
                               [this](const kube::Answer<void>& answer) {
                                   if (!answer) return on_failure(answer.error());
@@ -114,10 +124,21 @@ void Management::on_version(const model::HostRecord& host) {
     listener_.on_host();
 }
 
+/// Of a host without a node nothing is remembered that a kill could make wrong.
+void Management::on_creating() {
+    if (!context_.state.read().memory.joined) return;
+    std::ignore = remember(context_, [](Memory& memory) { memory.creates_host = true; });
+}
+
+void Management::on_found(const nlohmann::json& object) {
+    if (context_.state.read().memory.creates_host) on_created(object);
+}
+
 /// A ByoHost that this host made itself is not from before the join.
 void Management::on_created(const nlohmann::json& object) {
     const model::HostRecord host = kube::host_from_json(object);
     std::ignore = remember(context_, [&](Memory& memory) {
+        memory.creates_host = false;
         if (!memory.joined || memory.joined->management != api_->server()) return;
         memory.joined->host_uid = host.uid;
         memory.joined->resource_version = host.resource_version;

@@ -33,10 +33,17 @@ public:
     void update();
     /// Its `api` is null until this host has credentials.
     ManagementApi api() const { return {api_.get(), ca_}; }
+    /// The clock of its server minus this host's; none: not known.
+    std::optional<std::chrono::seconds> clock_offset() const {
+        return api_ ? api_->clock_offset() : std::nullopt;
+    }
 
 private:
     void on_credentials(kube::ClusterCredentials credentials);
+    void on_renewed(const kube::ClusterCredentials& credentials);
     void on_registered(const model::HostFacts& written);
+    void on_creating();
+    void on_found(const nlohmann::json& object);
     void on_created(const nlohmann::json& object);
     void on_object(const nlohmann::json& object);
     void on_version(const model::HostRecord& host);

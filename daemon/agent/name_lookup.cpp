@@ -13,7 +13,7 @@ namespace kubexm::agent {
 
 namespace {
 
-/// Closed by the last of the two: the thread, which nobody can stop, and the source in the loop.
+/// Closed by the last of the two: the thread, which cannot be stopped, and the source in the loop.
 using Signal = std::shared_ptr<const Fd>;
 
 void wait_for_answer(const std::string& name, const Signal& answered) {

@@ -8,7 +8,7 @@
 namespace kubexm::agent {
 
 /// Asks for the addresses of a name and calls `done` when there is an answer, also a negative one.
-/// Without the handle nobody is called.
+/// Without the handle there is no call.
 using NameLookup =
     std::function<Result<Loop::Handle>(Loop& loop, std::string name, std::function<void()> done)>;
 

@@ -17,7 +17,9 @@ const std::vector<std::string> kUsages{"digital signature", "client auth"};
 
 std::string key_file_of(const std::string& owner) { return owner + ".key"; }
 
-CertificateOrder::Spec spec_for(const std::string& owner, const std::string& node) {
+}  // namespace
+
+CertificateOrder::Spec NodeCredential::spec_for(const std::string& owner, const std::string& node) {
     const pki::Subject subject{"system:node:" + node, "system:nodes"};
     return {
         .identity = "node",
@@ -30,8 +32,6 @@ CertificateOrder::Spec spec_for(const std::string& owner, const std::string& nod
         .hint = "The token of the bootstrap secret may have expired"};
 }
 
-}  // namespace
-
 NodeCredential::NodeCredential(AgentContext& context, std::string owner,
                                kube::ClusterCredentials bootstrap, Done done)
     : Activity(context, std::move(done)),
@@ -39,7 +39,7 @@ NodeCredential::NodeCredential(AgentContext& context, std::string owner,
       bootstrap_(std::move(bootstrap)) {}
 
 void NodeCredential::start() {
-    auto loaded = load_credentials(context().store, file_of(owner_), context().state.now());
+    auto loaded = load_credentials(context().store, file_of(owner_));
     if (!loaded) {
         log::warning("stored node certificate is not usable: " + loaded.error().what);
         return order();
@@ -55,8 +55,10 @@ void NodeCredential::order() {
     auto api = context().connect(copy_of(bootstrap_));
     if (!api) return finish(std::unexpected(api.error()));
     api_ = *std::move(api);
+    auto spec = spec_for(owner_, context().facts().name);
+    if (credentials_) spec.used_key = public_key_of(*credentials_);  // which was refused
     order_ = std::make_unique<CertificateOrder>(
-        context(), *api_, spec_for(owner_, context().facts().name),
+        context(), *api_, std::move(spec),
         [this](Result<Credential> credential) { on_certificate(std::move(credential)); });
     order_->start();
 }

@@ -31,6 +31,13 @@ bool has_key(const std::vector<Pair>& pairs, const std::string& key) {
     return std::ranges::find(pairs, key, &Pair::key) != pairs.end();
 }
 
+/// Not while somebody has paused this host, or while its orders are held.
+bool follows_orders(const AgentState& state) {
+    if (!state.decision) return false;
+    const Action action = state.decision->action;
+    return action == Action::join || action == Action::maintain;
+}
+
 /// Also those of `more` with other keys.
 std::vector<Pair> united(std::vector<Pair> labels, const std::vector<Pair>& more) {
     for (const Pair& label : more) {
@@ -70,8 +77,12 @@ nlohmann::json label_patch(const model::NodeRecord& node, const std::vector<Pair
     return {{"metadata", {{"labels", std::move(labels)}}}};
 }
 
-NodeMonitor::NodeMonitor(AgentContext& context, const JoinStrategy& strategy, std::string owner)
-    : context_(context), strategy_(strategy), owner_(std::move(owner)) {}
+NodeMonitor::NodeMonitor(AgentContext& context, const JoinStrategy& strategy, std::string owner,
+                         std::function<void()> on_plan)
+    : context_(context),
+      strategy_(strategy),
+      owner_(std::move(owner)),
+      on_plan_(std::move(on_plan)) {}
 
 NodeMonitor::~NodeMonitor() {
     context_.state.change([](AgentState& state) { state.node.reset(); });
@@ -86,14 +97,24 @@ Result<> NodeMonitor::start() {
     node.owner = owner_;
     node.server = credentials->server;
     node.certificate = view_of("node", *credentials);
-    api_ = TRY(context_.connect(*std::move(credentials)));
+    api_ = TRY(context_.connect(copy_of(*credentials)));
+    certificate_ = std::make_unique<NodeCertificate>(context_, owner_, *api_,
+                                                     *std::move(credentials), on_plan_);
+    certificate_->start();
+    cordon_ = std::make_unique<OwnCordon>(context_, *api_, owner_);
     context_.state.change([&](AgentState& state) { state.node = std::move(node); });
     watch_ = std::make_unique<kube::Watch>(
-        context_.loop, *api_, kube::kNodesPath, context_.facts().name,
+        context_.loop, *api_, context_.random, kube::kNodesPath, context_.facts().name,
         kube::Watch::Listener{[this](const nlohmann::json& object) { on_object(object); },
                               [this](const kube::Answer<void>& answer) { on_change(answer); }});
     watch_->start();
     return {};
+}
+
+void NodeMonitor::update() {
+    update_labels();
+    update_cordon();
+    certificate_->update();
 }
 
 void NodeMonitor::change(const std::function<void(NodeState&)>& change) {
@@ -110,7 +131,8 @@ void NodeMonitor::on_change(const kube::Answer<void>& answer) {
         if (!answer) node.problem = answer.error().error;
         node.untrusted = !answer && answer.error().untrusted;
     });
-    if (answer || answer.error().status != kube::HttpStatus::unauthorized) return;
+    if (answer) return context_.state.change([](AgentState& s) { s.credentials_problem.reset(); });
+    if (answer.error().status != kube::HttpStatus::unauthorized) return;
     context_.state.change(
         [&](AgentState& state) { state.credentials_problem = answer.error().error; });
 }
@@ -132,7 +154,10 @@ void NodeMonitor::on_object(const nlohmann::json& object) {
     });
     if (!was_ready && became_ready()) remember_ready();
     update_labels();
+    update_cordon();
 }
+
+void NodeMonitor::update_cordon() { cordon_->update(); }
 
 bool NodeMonitor::became_ready() const {
     const auto& node = context_.state.read().node;
@@ -150,39 +175,81 @@ void NodeMonitor::remember_ready() {
 
 void NodeMonitor::update_labels() {
     const AgentState& state = context_.state.read();
-    if (patch_ || !state.node || !state.node->record || !state.host) return;
+    if (patch_ || retry_labels_ || !state.node || !state.node->record) return;
+    if (!state.host || !follows_orders(state)) return;
     const auto& joined = state.memory.joined;
     if (!joined || joined->owner != owner_ || state.host->machine == std::nullopt ||
         owner_of(*state.host->machine) != owner_) {
         return;
     }
     const auto wanted = model::labels_for_kubelet(state.host->labels);
+    if (!fight_.is_about(wanted)) end_fight();
+    if (next_in_fight_) return;
     const nlohmann::json patch = label_patch(*state.node->record, wanted, joined->labels);
-    if (patch.is_null() || patch.dump() == refused_labels_) return;
+    const bool is_refused = patch.dump() == refused_labels_;
+    if (!is_refused) allow_labels();
+    if (patch.is_null() || is_refused) return;
     // Before the patch, also for a process that is killed after it: a label that is remembered can
     // be removed.
     if (!remember_labels(united(joined->labels, wanted))) return;
-    patch_ = api_->merge_patch(
-        kube::node_path(context_.facts().name), patch,
-        [this, wanted, text = patch.dump()](const kube::Answer<nlohmann::json>& answer) {
-            patch_.reset();
-            if (answer) {
-                backoff_.reset();
-                std::ignore = remember_labels(wanted);
-                return;
-            }
-            log::warning("labels of the Node: " + answer.error().error.what);
-            on_labels_failed(answer.error().error, text);
-        });
+    patch_ = api_->merge_patch(kube::node_path(context_.facts().name), patch,
+                               [this, wanted, patch](const kube::Answer<nlohmann::json>& answer) {
+                                   patch_.reset();
+                                   if (answer) {
+                                       backoff_.reset();
+                                       std::ignore = remember_labels(wanted);
+                                       return on_labels_set(wanted, patch);
+                                   }
+                                   log::warning("labels of the Node: " + answer.error().error.what);
+                                   on_labels_failed(answer.error(), patch.dump());
+                               });
 }
 
-void NodeMonitor::on_labels_failed(const Error& error, const std::string& patch) {
-    if (error.code == Code::denied || error.code == Code::invalid) {
-        refused_labels_ = patch;
-        return;
+/// Where they stay until the end of the wait, the fight is over.
+void NodeMonitor::on_labels_set(const std::vector<Pair>& wanted, const nlohmann::json& patch) {
+    const auto wait = fight_.note_patch(wanted, context_.state.now(), context_.random());
+    if (!wait) return;
+    std::string keys;
+    for (const auto& label : patch.at("metadata").at("labels").items()) {
+        keys += (keys.empty() ? "" : ", ") + label.key();
     }
-    auto timer = context_.loop.after(backoff_.next(), [this] { update_labels(); });
+    change([&](NodeState& node) { node.labels_contested = keys; });
+    auto timer = context_.loop.after(*wait, [this] {
+        next_in_fight_.reset();
+        update_labels();
+        if (!patch_) end_fight();
+    });
+    if (timer) next_in_fight_ = *std::move(timer);
+}
+
+void NodeMonitor::end_fight() {
+    fight_.end();
+    next_in_fight_.reset();
+    const auto& node = context_.state.read().node;
+    if (!node || node->labels_contested.empty()) return;
+    change([](NodeState& changed) { changed.labels_contested.clear(); });
+}
+
+void NodeMonitor::on_labels_failed(const kube::Failure& failure, const std::string& patch) {
+    const Code code = failure.error.code;
+    if (code == Code::denied || code == Code::invalid) {
+        refused_labels_ = patch;
+        return change([&](NodeState& node) { node.labels_refused = failure.error; });
+    }
+    auto timer = context_.loop.after(backoff_.next(failure, context_.random()), [this] {
+        retry_labels_.reset();
+        update_labels();
+    });
     if (timer) retry_labels_ = *std::move(timer);
+}
+
+/// The wanted labels are others than those that were refused.
+void NodeMonitor::allow_labels() {
+    refused_labels_.clear();
+    const auto& node = context_.state.read().node;
+    if (node && node->labels_refused) {
+        change([](NodeState& changed) { changed.labels_refused.reset(); });
+    }
 }
 
 Result<> NodeMonitor::remember_labels(const std::vector<Pair>& labels) {

@@ -9,7 +9,7 @@
 #include "daemon/agent/decide.hpp"
 #include "daemon/agent/state.hpp"
 #include "daemon/base/digest.hpp"
-#include "daemon/model/codec.hpp"
+#include "daemon/model/plan_codec.hpp"
 
 namespace kubexm::agent {
 
@@ -89,8 +89,7 @@ std::string orders_hash(const model::HostRecord& host) {
 std::string contradiction(const model::HostRecord& host, const Memory& memory,
                           const std::string& present_owner) {
     if (present_owner.empty()) return "";
-    if (host.machine) {
-        if (is_for_node(owner_of(*host.machine), memory, present_owner)) return "";
+    if (host.machine && !is_for_node(owner_of(*host.machine), memory, present_owner)) {
         return fmt::format(
             "ByoHost asks for the release of machine {} with uid {}, but this host "
             "is a node of {}",
@@ -98,23 +97,30 @@ std::string contradiction(const model::HostRecord& host, const Memory& memory,
     }
     if (!memory.joined || memory.joined->owner != present_owner) return "";
     const JoinedMachine& joined = *memory.joined;
-    if (!host.machine_name.empty() && !names_machine(host.machine_name, joined.machine)) {
+    const bool is_named = host.machine.has_value();
+    const std::string& label = host.machine_name;
+    if (!is_named && !label.empty() && !names_machine(label, joined.machine)) {
         return fmt::format(
             "ByoHost asks for the release of machine {}, but this host is a node of "
             "machine {}",
-            host.machine_name, joined.machine.name);
+            label, joined.machine.name);
     }
-    if (host.uid != joined.host_uid) {
+    const bool is_same_host = host.uid == joined.host_uid;
+    if (!is_named && !is_same_host) {
         return fmt::format(
             "a ByoHost with uid {} asks for a release, but this host was joined by "
             "the one with uid {}",
             host.uid, joined.host_uid);
     }
-    if (is_older(host.resource_version, joined.resource_version)) {
+    if (is_same_host && is_older(host.resource_version, joined.resource_version)) {
         return fmt::format(
             "the release order has resourceVersion {}, which is older than the join "
             "({}): the management cluster was restored from a backup",
             host.resource_version, joined.resource_version);
+    }
+    if (memory.stale_release == present_owner) {
+        return "this release order was not for the node on this host when it came, and was not "
+               "withdrawn since";
     }
     return "";
 }
@@ -144,6 +150,14 @@ std::string pause_text(const Pause& pause) {
     };
     return fmt::format("user {} paused this host at {}, until {}", pause.uid, time(pause.since),
                        pause.until == 0 ? "kubexmctl resume" : time(pause.until));
+}
+
+void overlook_release(JoinedMachine& joined, const std::optional<ExecutorState>& observed) {
+    joined.overlooks_release = !observed;
+    if (!observed) return;
+    const wire::Outcome* last = observed->newest(joined.owner);
+    const bool is_release = last != nullptr && last->purpose == model::PlanPurpose::release;
+    joined.past_release = is_release ? last->plan_id : "";
 }
 
 std::string provider_id_of(const std::string& host) { return "byoh://" + host; }

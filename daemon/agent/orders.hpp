@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/agent/executor_state.hpp"
 #include "daemon/agent/memory.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/model/host.hpp"
@@ -35,6 +36,10 @@ bool is_active(const Pause& pause, std::chrono::sys_seconds now);
 std::string pause_text(const Pause& pause);
 
 /// "byoh://h1"
+/// The newest release that the executor shows, or will show, is no reason to hold the host: it is
+/// from before the join, or a person resumed. By its plan: the clock may be set back.
+void overlook_release(JoinedMachine& joined, const std::optional<ExecutorState>& observed);
+
 std::string provider_id_of(const std::string& host);
 
 /// 34 for "v1.34.1".

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <random>
-
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/overloaded.hpp"
+#include "daemon/base/random.hpp"
 
 namespace kubexm::agent {
 
@@ -25,8 +24,15 @@ model::PlanView new_view(const std::string& id, model::PlanPurpose purpose, Plan
             .steps = {}};
 }
 
+/// The rest is the executor's: it tries again what it could not undo.
+bool has_freed_host(const wire::PlanSummary& plan) {
+    return plan.purpose == model::PlanPurpose::release && plan.state == PlanState::failed &&
+           model::frees_host(plan.state, plan.stays);
+}
+
 Result<wire::PlanSummary> outcome_of(const wire::PlanSummary& plan) {
-    if (plan.state == PlanState::done || plan.state == PlanState::undone) return plan;
+    const bool is_good = plan.state == PlanState::done || plan.state == PlanState::undone;
+    if (is_good || has_freed_host(plan)) return plan;
     if (plan.state == PlanState::cancelled) {
         return fail(Code::cancelled, fmt::format("plan {} was cancelled", plan.plan_id));
     }
@@ -36,11 +42,6 @@ Result<wire::PlanSummary> outcome_of(const wire::PlanSummary& plan) {
 }
 
 }  // namespace
-
-std::string new_plan_id(std::string_view prefix) {
-    std::random_device random;
-    return fmt::format("{}-{:08x}{:08x}", prefix, random(), random());
-}
 
 model::PlanView view_of(const model::Plan& plan) {
     model::PlanView view{.id = plan.id,
@@ -82,28 +83,29 @@ void apply_event(model::PlanView& view, const wire::StepEvent& event) {
 
 void PlanRun::start() {
     std::visit(overloaded{[&](Apply& order) { apply(std::move(order)); },
-                          [&](const Undo& order) { undo(order.owner); },
-                          [&](const Repair& order) { repair(order.owner); },
+                          [&](const Undo& order) { undo(order); },
+                          [&](const Repair& order) { repair(order); },
                           [&](const Follow& order) { follow(order.id); }},
                order_);
 }
 
 void PlanRun::apply(Apply order) {
     context().state.change([&](AgentState& state) { state.plan = view_of(order.plan); });
-    submit(wire::Apply{std::move(order.plan), std::move(order.digests), /*replace=*/false},
+    submit(wire::Apply{std::move(order.plan), std::move(order.digests), /*replace=*/false,
+                       order.on_behalf_of},
            std::move(order.contents));
 }
 
-void PlanRun::undo(const std::string& owner) {
-    const std::string id = new_plan_id("undo");
+void PlanRun::undo(const Undo& order) {
+    const std::string id = new_id("undo", context().random);
     propose(id, model::PlanPurpose::release);
-    submit(wire::Undo{id, owner}, {});
+    submit(wire::Undo{id, order.owner, order.on_behalf_of}, {});
 }
 
-void PlanRun::repair(const std::string& owner) {
-    const std::string id = new_plan_id("repair");
+void PlanRun::repair(const Repair& order) {
+    const std::string id = new_id("repair", context().random);
     propose(id, model::PlanPurpose::repair);
-    submit(wire::Repair{id, owner}, {});
+    submit(wire::Repair{id, order.owner, order.on_behalf_of}, {});
 }
 
 void PlanRun::propose(const std::string& id, model::PlanPurpose purpose) {
@@ -124,6 +126,7 @@ void PlanRun::submit(wire::Request request, std::vector<Fd> contents) {
 
 /// After a lost connection the executor may have the plan: the next observation finds it.
 void PlanRun::on_refused(const Error& error) {
+    note_refusal(context(), error);
     if (error.code != Code::unavailable) {
         context().state.change([&](AgentState& state) {
             if (!state.plan) return;
@@ -143,8 +146,9 @@ void PlanRun::follow(const std::string& id) {
     });
     context().executor.ask(wire::Follow{id}, {},
                            lifetime().guard([this](const Result<wire::Reply>& reply) {
-                               if (!reply) return finish(std::unexpected(reply.error()));
-                               on_report(*reply);
+                               if (reply) return on_report(*reply);
+                               note_refusal(context(), reply.error());
+                               finish(std::unexpected(reply.error()));
                            }));
 }
 

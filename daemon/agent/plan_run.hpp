@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "daemon/agent/activity.hpp"
+#include "daemon/agent/on_behalf_of.hpp"
 #include "daemon/base/fd.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::agent {
 
 /// Runs one plan in the executor and shows its progress. Its outcome is the plan's summary where
-/// the plan is done or undone, else an error.
+/// the plan is done or undone, or left only what harms no next join; else an error.
 class PlanRun : public Activity<wire::PlanSummary> {
 public:
     /// `contents` are descriptors of the bytes that `digests` name.
@@ -19,13 +20,16 @@ public:
         model::Plan plan;
         std::vector<std::string> digests;
         std::vector<Fd> contents;
+        OnBehalfOf on_behalf_of;
     };
     struct Undo {
         std::string owner;
+        OnBehalfOf on_behalf_of;
     };
     /// Applies again what differs, from the ledger.
     struct Repair {
         std::string owner;
+        OnBehalfOf on_behalf_of;
     };
     /// A plan that runs already, or has ended.
     struct Follow {
@@ -39,8 +43,8 @@ public:
 
 private:
     void apply(Apply order);
-    void undo(const std::string& owner);
-    void repair(const std::string& owner);
+    void undo(const Undo& order);
+    void repair(const Repair& order);
     void propose(const std::string& id, model::PlanPurpose purpose);
     void follow(const std::string& id);
     void submit(wire::Request request, std::vector<Fd> contents);
@@ -56,8 +60,5 @@ model::PlanView view_of(const model::Plan& plan);
 
 /// Updates a step; an undo's steps are added as their events arrive. Pure.
 void apply_event(model::PlanView& view, const wire::StepEvent& event);
-
-/// "join-" and 16 random digits.
-std::string new_plan_id(std::string_view prefix);
 
 }  // namespace kubexm::agent

@@ -18,16 +18,18 @@ void Registration::start() {
             const bool absent = !answer && answer.error().error.code == Code::not_found;
             // A 404 without a reason means that the server does not know the kind ByoHost.
             if (absent && answer.error().reason == "NotFound") return create();
+            if (answer) listener_.on_found(*answer);
             proceed(answer, &Registration::update);
         });
 }
 
 void Registration::restart() {
-    auto timer = context_.loop.after(backoff_.next(), [this] { start(); });
+    auto timer = context_.loop.after(backoff_.next({}, context_.random()), [this] { start(); });
     if (timer) retry_ = *std::move(timer);
 }
 
 void Registration::create() {
+    listener_.on_creating();
     call_ = api_.post(kube::hosts_path(context_.namespace_), kube::new_host(facts_),
                       [this](const Answer& answer) {
                           if (answer) listener_.on_created(*answer);
@@ -50,9 +52,8 @@ void Registration::report_facts() {
 void Registration::proceed(const Answer& answer, void (Registration::*next)()) {
     if (answer) return (this->*next)();
     listener_.on_failure(answer.error());
-    auto timer = context_.loop.after(
-        std::max<std::chrono::milliseconds>(backoff_.next(), answer.error().retry_after),
-        [this] { start(); });
+    auto timer =
+        context_.loop.after(backoff_.next(answer.error(), context_.random()), [this] { start(); });
     if (timer) retry_ = *std::move(timer);
 }
 

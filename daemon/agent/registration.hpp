@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "daemon/agent/context.hpp"
-#include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
+#include "daemon/kube/request_backoff.hpp"
 #include "daemon/loop/loop.hpp"
 #include "daemon/model/host.hpp"
 
@@ -16,6 +16,10 @@ public:
     struct Listener {
         /// The ByoHost has these facts.
         std::function<void(const model::HostFacts& written)> on_done;
+        /// A ByoHost is about to be created.
+        std::function<void()> on_creating;
+        /// The ByoHost that is there already.
+        std::function<void(const nlohmann::json& object)> on_found;
         /// A new ByoHost, as the server has it.
         std::function<void(const nlohmann::json& object)> on_created;
         std::function<void(const kube::Failure&)> on_failure;
@@ -40,7 +44,7 @@ private:
     model::HostFacts facts_;  // that are written
     kube::Api::Handle call_;
     Loop::Handle retry_;
-    Backoff backoff_;
+    kube::RequestBackoff backoff_;
 };
 
 }  // namespace kubexm::agent

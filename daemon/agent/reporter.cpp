@@ -92,14 +92,19 @@ void Reporter::update() {
     write(*host, ours);
 }
 
+/// Others compare these times with their own: this host's clock may be hours off.
+std::string Reporter::server_time() const {
+    return rfc3339(context_.state.now() + api_->clock_offset().value_or(0s));
+}
+
 void Reporter::write(const model::HostRecord& host, const std::vector<Condition>& conditions) {
     writing_ = true;
     retry_.reset();
     last_write_ = context_.state.now();
-    call_ = api_->merge_patch(
-        kube::host_status_path(context_.namespace_, context_.facts().name),
-        kube::conditions_patch(host, with_times(conditions, host, rfc3339(last_write_))),
-        [this](const Answer& answer) { on_written(answer); });
+    call_ =
+        api_->merge_patch(kube::host_status_path(context_.namespace_, context_.facts().name),
+                          kube::conditions_patch(host, with_times(conditions, host, server_time())),
+                          [this](const Answer& answer) { on_written(answer); });
 }
 
 void Reporter::on_written(const Answer& answer) {
@@ -110,7 +115,7 @@ void Reporter::on_written(const Answer& answer) {
         return free_now();
     }
     failed_ = true;
-    update_later(backoff_.next());
+    update_later(backoff_.next(answer.error(), context_.random()));
     if (answer.error().error.code == Code::conflict) return read_host();
     log::warning("cannot write conditions to the ByoHost: " + answer.error().error.what);
     free_now();
@@ -160,14 +165,13 @@ void Reporter::free_host(std::function<void(bool)> done) {
     if (!writing_) free_now();  // else the answer has the version that the patch needs
 }
 
-/// Does nothing where nobody asked for it. Orders may have changed since.
+/// Does nothing without a free_host(). Orders may have changed since.
 void Reporter::free_now() {
     const AgentState& state = context_.state.read();
     if (!free_) return;
     if (!state.host || !state.host->release_asked || free_tries_-- == 0) return end_free(false);
     writing_ = true;
-    const auto conditions =
-        with_times(conditions_of(state).on_host, *state.host, rfc3339(context_.state.now()));
+    const auto conditions = with_times(conditions_of(state).on_host, *state.host, server_time());
     call_ = api_->merge_patch(kube::host_status_path(context_.namespace_, context_.facts().name),
                               kube::released_status_patch(*state.host, conditions),
                               [this](const Answer& answer) { on_status_freed(answer); });

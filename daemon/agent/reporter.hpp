@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "daemon/agent/context.hpp"
-#include "daemon/base/backoff.hpp"
 #include "daemon/kube/api.hpp"
+#include "daemon/kube/request_backoff.hpp"
 #include "daemon/model/host.hpp"
 
 namespace kubexm::agent {
@@ -29,6 +29,7 @@ public:
 
 private:
     using Answer = kube::Answer<nlohmann::json>;
+    std::string server_time() const;
     void write(const model::HostRecord& host, const std::vector<model::Condition>& conditions);
     void on_written(const Answer& answer);
     void on_host(const nlohmann::json& object);
@@ -48,7 +49,7 @@ private:
     bool failed_ = false;  // retry_ waits
     std::chrono::sys_seconds last_write_;
     Loop::Handle retry_;
-    Backoff backoff_;
+    kube::RequestBackoff backoff_;
 };
 
 enum class Difference { none, message, reason, status };

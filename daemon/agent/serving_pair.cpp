@@ -9,7 +9,7 @@ namespace kubexm::agent {
 
 namespace {
 
-constexpr std::chrono::years kSelfSignedFor{10};  // no client verifies it, and nobody renews it
+constexpr std::chrono::years kSelfSignedFor{10};  // no client verifies it, and it is not renewed
 
 Result<Secret> new_pair(const std::string& host, std::chrono::sys_seconds now) {
     const pki::Key key = TRY(pki::Key::generate());

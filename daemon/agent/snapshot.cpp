@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "daemon/agent/conditions.hpp"
+#include "daemon/agent/known_node.hpp"
+#include "daemon/agent/orders.hpp"
 #include "daemon/agent/state.hpp"
 
 namespace kubexm::agent {
@@ -17,29 +19,42 @@ bool needs_action(Code code) {
            code == Code::corrupt;
 }
 
-Phase phase_without_decision(const AgentState& state) {
-    const ManagementState& management = state.management;
-    return management.configured || management.certificate ? Phase::enrolling : Phase::unconfigured;
+/// Before the decision, which follows from the memory and what the executor reports.
+bool is_paused_by_person(const AgentState& state, std::chrono::sys_seconds now) {
+    if (state.decision) return state.decision->action == Action::pause;
+    return state.memory.pause && is_active(*state.memory.pause, now) && !is_leaving(state);
 }
 
-/// Also in an earlier process.
-bool became_ready(const AgentState& state, const std::string& owner) {
-    const auto& joined = state.memory.joined;
-    return (state.node && state.node->owner == owner && state.node->became_ready) ||
-           (joined && joined->owner == owner && joined->became_ready);
+/// Until the executor or the management cluster has answered: what an earlier process knew.
+Phase phase_without_decision(const AgentState& state, std::chrono::sys_seconds now) {
+    if (is_leaving(state)) return Phase::releasing;
+    if (is_paused_by_person(state, now)) return Phase::paused;
+    if (const JoinedMachine* node = remembered_node(state)) {
+        return node->became_ready ? Phase::joined : Phase::joining;
+    }
+    const ManagementState& management = state.management;
+    return management.configured || management.certificate ? Phase::enrolling : Phase::unconfigured;
 }
 
 /// A node whose settings change stays joined; a new one is joining.
 Phase phase_of_join(const AgentState& state, const Decision& decision) {
     const bool is_joined =
-        state.executor.observed && state.executor.observed->is_joined(decision.owner);
+        became_ready(state, decision.owner) ||
+        (state.executor.observed && state.executor.observed->is_joined(decision.owner));
     if (state.failure && needs_action(state.failure->error.code)) return Phase::failed;
     return is_joined ? Phase::joined : Phase::joining;
 }
 
-Phase phase_of(const AgentState& state) {
-    if (!state.decision) return phase_without_decision(state);
+/// `kubexmctl leave` was heard, and the next decision is the release.
+bool is_about_to_leave(const AgentState& state, Action action) {
+    const bool is_stopped = action == Action::pause || action == Action::hold;
+    return is_stopped && state.memory.leave && !has_no_node(state);
+}
+
+Phase phase_of(const AgentState& state, std::chrono::sys_seconds now) {
+    if (!state.decision) return phase_without_decision(state, now);
     const Decision& decision = *state.decision;
+    if (is_about_to_leave(state, decision.action)) return Phase::releasing;
     switch (decision.action) {
         case Action::ignore:
         case Action::pause:
@@ -54,7 +69,6 @@ Phase phase_of(const AgentState& state) {
         case Action::adopt:
             return phase_of_join(state, decision);
         case Action::maintain:
-        case Action::repair:
             return became_ready(state, decision.owner) ? Phase::joined : Phase::joining;
         case Action::release:
             return state.failure && needs_action(state.failure->error.code) ? Phase::failed
@@ -84,11 +98,9 @@ std::optional<model::AssignmentView> assignment_of(const AgentState& state) {
         if (!state.host->machine) return std::nullopt;
         return view(*state.host->machine, state.host->cluster, state.host->version);
     }
-    const auto& joined = state.memory.joined;
-    const bool is_present =
-        joined && state.executor.observed && state.executor.observed->has(joined->owner);
-    if (!is_present) return std::nullopt;
-    return view(joined->machine, joined->cluster, joined->version);
+    const JoinedMachine* node = remembered_node(state);
+    if (node == nullptr) return std::nullopt;
+    return view(node->machine, node->cluster, node->version);
 }
 
 std::vector<model::CertificateView> certificates_of(const AgentState& state) {
@@ -98,9 +110,9 @@ std::vector<model::CertificateView> certificates_of(const AgentState& state) {
     return all;
 }
 
-std::optional<model::PauseView> pause_of(const AgentState& state) {
+std::optional<model::PauseView> pause_of(const AgentState& state, std::chrono::sys_seconds now) {
     const auto& pause = state.memory.pause;
-    if (!pause || !state.decision || state.decision->action != Action::pause) return std::nullopt;
+    if (!pause || !is_paused_by_person(state, now)) return std::nullopt;
     const auto time = [](std::int64_t seconds) {
         return rfc3339(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
     };
@@ -112,16 +124,17 @@ std::optional<model::PauseView> pause_of(const AgentState& state) {
 }  // namespace
 
 model::Snapshot snapshot_of(const AgentState& state, const model::Snapshot& previous,
-                            const std::string& now) {
+                            std::chrono::sys_seconds now) {
     model::Snapshot snapshot{.host = state.facts,
-                             .phase = phase_of(state),
-                             .pause = pause_of(state),
+                             .phase = phase_of(state, now),
+                             .pause = pause_of(state, now),
                              .assignment = assignment_of(state),
                              .conditions = {},
                              .preflight = state.preflight,
                              .plan = state.plan,
                              .certificates = certificates_of(state),
                              .units = state.executor.units,
+                             .permits = state.executor.permits,
                              .version = state.version};
     const Conditions conditions = conditions_of(state);
     for (const auto* list : {&conditions.on_host, &conditions.local}) {
@@ -130,7 +143,7 @@ model::Snapshot snapshot_of(const AgentState& state, const model::Snapshot& prev
                 std::ranges::find(previous.conditions, condition.type, &model::Condition::type);
             const bool stays =
                 before != previous.conditions.end() && before->status == condition.status;
-            put(snapshot.conditions, condition, stays ? before->since : now);
+            put(snapshot.conditions, condition, stays ? before->since : rfc3339(now));
         }
     }
     return snapshot;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include "daemon/model/snapshot.hpp"
 
 namespace kubexm::agent {
@@ -9,6 +11,6 @@ struct AgentState;
 /// The status for API, page and command line. `previous` has the times at which conditions changed
 /// their status; `now` is for those that change now. Pure.
 model::Snapshot snapshot_of(const AgentState& state, const model::Snapshot& previous,
-                            const std::string& now);
+                            std::chrono::sys_seconds now);
 
 }  // namespace kubexm::agent

@@ -10,6 +10,7 @@
 #include "daemon/agent/decide.hpp"
 #include "daemon/agent/executor_state.hpp"
 #include "daemon/agent/memory.hpp"
+#include "daemon/base/backoff.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/model/host.hpp"
 #include "daemon/model/preflight.hpp"
@@ -29,19 +30,25 @@ struct ManagementState {
 struct ExecutorLink {
     std::optional<Result<>> connected;      // none: not known yet
     std::optional<ExecutorState> observed;  // none: a fresh observation is under way
+    std::optional<ExecutorState> known;     // the newest observation, perhaps outdated
+    bool is_interrupted = false;            // an activity that may have changed the host since
+    std::optional<Error> refused;           // the last request that an activity has to make again
     std::vector<model::UnitView> units;
     std::vector<wire::DriftedObject> drift;  // all that differs from what was applied
     bool drift_known = false;                // the executor has sent it
     /// As applied, but a newer version would render them differently.
     std::vector<std::string> pending_renderings;
     std::vector<wire::AuthorityView> unconfirmed;  // as in wire::Observation
+    std::optional<model::Permits> permits;         // none: not known yet
 };
 
-/// Repairs of an object in a row: somebody who keeps changing it back is met with back-off.
+/// Repairs of an object in a row: after the first ones, an object that is changed back each time
+/// waits longer each time.
 struct RepairState {
     std::uint32_t count = 0;
     std::chrono::sys_seconds last;
     std::chrono::sys_seconds not_before;
+    bool is_done = false;  // the last one
 };
 
 /// The bootstrap secret without its credentials: the settings of the cluster.
@@ -72,6 +79,8 @@ struct NodeState {
     std::optional<Error> problem;             // the API server does not answer
     std::optional<model::NodeRecord> record;  // none: there is no Node
     std::optional<Error> invalid;             // why the record is not this host's Ready Node
+    std::optional<Error> labels_refused;      // the API server does not permit the wanted labels
+    std::string labels_contested;             // keys that somebody changes back each time
     bool untrusted = false;                   // the server's certificate: its CA may be a new one
     bool observed = false;                    // the API server has answered
     bool became_ready = false;
@@ -87,12 +96,29 @@ struct Released {
     std::string message;  // for the condition
 };
 
+/// A certificate whose renewal failed, and is tried again, or waits for its approval.
+struct RenewalProblem {
+    Error error;
+    double life_left = 0;  // of the certificate in use, 0 to 1, at the last try
+    std::optional<std::chrono::sys_seconds> not_after;  // none: not known
+};
+
+/// A certificate request that was denied, or whose certificate is not as it was requested.
+struct RejectedRequest {
+    Error error;
+    std::chrono::sys_seconds since;
+    std::chrono::sys_seconds not_before;  // of the next one
+    /// With its jitter ten minutes to six hours.
+    Backoff backoff{std::chrono::minutes(10), std::chrono::hours(3)};
+};
+
 /// All that kubexmd knows. Decision, Snapshot and conditions are functions of it.
 struct AgentState {
     model::HostFacts facts;
     std::string version;       // of kubexmd
     std::string present_name;  // of the host, where it differs from the remembered one
     Memory memory;
+    bool is_memory_unwritten = false;  // the disk has an older one
     ManagementState management;
     std::optional<model::HostRecord> host;  // the ByoHost
     std::chrono::sys_seconds host_written;  // when kubexmd last changed it
@@ -100,7 +126,11 @@ struct AgentState {
     std::optional<Error> settings_problem;  // the secret cannot be read
     ExecutorLink executor;
     std::optional<Result<>> local_api;  // whether all its listeners work; none: not started
-    std::map<std::string, PendingRequest> requests;  // by identity: "management", "node"
+    std::map<std::string, PendingRequest> requests;     // by identity: "management", "node"
+    std::map<std::string, RejectedRequest> rejections;  // by key file
+    std::map<std::string, RenewalProblem> renewals;     // by identity, and "node of kubelet"
+    std::uint32_t renewals_asked = 0;                   // how often a person asked for one
+    std::optional<std::uint32_t> renewal_asked_by;      // the last person who did
     std::optional<Decision> decision;
     std::optional<ActivityFailure> failure;
     std::optional<Released> released;
@@ -108,8 +138,9 @@ struct AgentState {
     std::vector<std::string> ending_pods;   // that a release waits for
     std::optional<model::PlanView> plan;
     std::optional<NodeState> node;
-    std::map<std::string, RepairState> repairs;  // by object
-    std::optional<Error> credentials_problem;    // the node's certificate is missing or refused
+    std::map<std::string, RepairState> repairs;    // by object
+    std::optional<std::uint32_t> repair_asked_by;  // the person who asked for the next repair
+    std::optional<Error> credentials_problem;      // the node's certificate is missing or refused
 };
 
 }  // namespace kubexm::agent

@@ -1,6 +1,5 @@
 #include "daemon/agent/state_store.hpp"
 
-#include "daemon/agent/conditions.hpp"
 #include "daemon/agent/snapshot.hpp"
 
 namespace kubexm::agent {
@@ -9,7 +8,7 @@ StateStore::StateStore(AgentState first, Clock clock, Listener on_snapshot)
     : state_(std::move(first)),
       clock_(std::move(clock)),
       on_snapshot_(std::move(on_snapshot)),
-      snapshot_(std::make_shared<const model::Snapshot>(snapshot_of(state_, {}, ""))) {}
+      snapshot_(std::make_shared<const model::Snapshot>(snapshot_of(state_, {}, now()))) {}
 
 std::chrono::sys_seconds StateStore::now() const {
     return std::chrono::floor<std::chrono::seconds>(clock_());
@@ -22,8 +21,7 @@ std::shared_ptr<const model::Snapshot> StateStore::snapshot() const {
 
 void StateStore::publish() {
     const auto previous = snapshot();
-    auto next =
-        std::make_shared<const model::Snapshot>(snapshot_of(state_, *previous, rfc3339(clock_())));
+    auto next = std::make_shared<const model::Snapshot>(snapshot_of(state_, *previous, now()));
     if (*next != *previous) {
         {
             const std::lock_guard lock(mutex_);

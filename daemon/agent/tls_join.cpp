@@ -1,12 +1,16 @@
 #include "daemon/agent/tls_join.hpp"
 
+#include <algorithm>
+
 #include "daemon/agent/credentials.hpp"
 #include "daemon/agent/orders.hpp"
 #include "daemon/agent/serving_pair.hpp"
 #include "daemon/base/digest.hpp"
 #include "daemon/base/io.hpp"
+#include "daemon/base/random.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/model/node_labels.hpp"
+#include "daemon/pki/certificate.hpp"
 #include "daemon/plan/join.hpp"
 
 namespace kubexm::agent {
@@ -16,8 +20,7 @@ namespace {
 /// The credentials of a joined node with the cluster's present server and CA, without a token.
 Result<std::optional<kube::ClusterCredentials>> known_cluster(AgentContext& context,
                                                               const std::string& owner) {
-    auto stored =
-        TRY(load_credentials(context.store, NodeCredential::file_of(owner), context.state.now()));
+    auto stored = TRY(load_credentials(context.store, NodeCredential::file_of(owner)));
     if (!stored) return stored;
     if (const auto& settings = context.state.read().settings) {
         stored->server = settings->server;
@@ -25,6 +28,45 @@ Result<std::optional<kube::ClusterCredentials>> known_cluster(AgentContext& cont
         stored->ca = settings->ca;
     }
     return stored;
+}
+
+/// Before 1.36 kubelet reads the CAs of its API server only when it starts: it is started again for
+/// one that it does not have, and not for one that goes.
+void keep_started_cas(JoinedMachine& joined, const JoinedMachine* before, const std::string& ca) {
+    constexpr std::uint32_t kFirstThatReloads = 36;
+    joined.started_cas = pki::fingerprints_of(ca).value_or(std::vector<std::string>());
+    if (before == nullptr) return;
+    joined.wanted.started_ca_digest = before->wanted.started_ca_digest;
+    if (before->started_cas.empty() || joined.wanted.minor >= kFirstThatReloads) return;
+    if (std::ranges::includes(before->started_cas, joined.started_cas)) {
+        joined.started_cas = before->started_cas;
+    } else {
+        joined.wanted.started_ca_digest = joined.wanted.ca_digest;
+    }
+}
+
+/// With what earlier orders asked for and the Node still has, or may have.
+template <typename T>
+void keep_asked(std::vector<T>& asked, const std::vector<T>& before,
+                const std::vector<T>* present) {
+    for (const T& each : before) {
+        const bool is_gone =
+            present != nullptr && std::ranges::find(*present, each) == present->end();
+        const bool is_known = std::ranges::find(asked, each) != asked.end();
+        if (!is_gone && !is_known) asked.push_back(each);
+    }
+}
+
+/// Of a node that stays.
+void keep_of_node(JoinedMachine& joined, const JoinedMachine& before,
+                  const std::optional<NodeState>& seen) {
+    const model::NodeRecord* node = seen && seen->record ? &*seen->record : nullptr;
+    joined.version = before.version;
+    joined.labels = before.labels;
+    joined.became_ready = before.became_ready;
+    keep_asked(joined.taints, before.taints, node == nullptr ? nullptr : &node->taints);
+    keep_asked(joined.labels_of_others, before.labels_of_others,
+               node == nullptr ? nullptr : &node->labels);
 }
 
 Result<> copy(const CredentialStore& store, const std::string& from, const std::string& to) {
@@ -53,7 +95,7 @@ std::unique_ptr<Activity<void>> TlsBootstrap::join(AgentContext& context, Manage
 
 Result<std::optional<kube::ClusterCredentials>> TlsBootstrap::node_credentials(
     const AgentContext& context, const std::string& owner) const {
-    return load_credentials(context.store, NodeCredential::file_of(owner), context.state.now());
+    return load_credentials(context.store, NodeCredential::file_of(owner));
 }
 
 TlsJoin::TlsJoin(AgentContext& context, ManagementApi management, JoinRequest request, Done done)
@@ -66,8 +108,11 @@ void TlsJoin::start() {
         auto copied = copy_credentials(context().store, request_.from, request_.owner);
         if (!copied) return finish(std::unexpected(copied.error()));
     }
-    const auto& observed = context().state.read().executor.observed;
-    if (observed && observed->is_joined(request_.owner)) {
+    const AgentState& state = context().state.read();
+    const auto& observed = state.executor.observed;
+    // In place of a refused certificate the server issues another one for the secret's token only.
+    const bool is_refused = state.credentials_problem.has_value();
+    if (observed && observed->is_joined(request_.owner) && !is_refused) {
         auto known = known_cluster(context(), request_.owner)
                          .value_or(std::optional<kube::ClusterCredentials>());
         if (known) return get_credential(*std::move(known));
@@ -145,13 +190,15 @@ Result<> TlsJoin::submit_plan(const kube::ClusterCredentials& credentials) {
         return fail(Code::unavailable, "the orders changed while the certificate was requested");
     }
     model::NodeJoin join = TRY(*std::move(wanted));
-    TRY(remember_join(join, credentials.ca));
     const Secret client = pair_of(credentials.certificate, credentials.key);
+    const std::string plan_id = new_id("join", context().random);
+    TRY(remember_join(join, credentials.ca, {plan_id, sha256(client.reveal())}));
     const Secret serving = TRY(serving_pair(context(), request_.owner));
     join.client_digest = sha256(client.reveal());
     join.serving_digest = sha256(serving.reveal());
     join.ca_digest = sha256(credentials.ca);
     const auto& joined = context().state.read().memory.joined;
+    if (joined) join.started_ca_digest = joined->wanted.started_ca_digest;
     const std::string client_ca = joined ? joined->client_ca : credentials.ca;
     join.client_ca_digest = sha256(client_ca);
     std::vector<Fd> contents;
@@ -167,17 +214,17 @@ Result<> TlsJoin::submit_plan(const kube::ClusterCredentials& credentials) {
     }
     run_ =
         std::make_unique<PlanRun>(context(),
-                                  PlanRun::Apply{plan::make_join(join, new_plan_id("join")),
-                                                 std::move(digests), std::move(contents)},
+                                  PlanRun::Apply{plan::make_join(join, plan_id), std::move(digests),
+                                                 std::move(contents), request_.on_behalf_of},
                                   [this](const Result<wire::PlanSummary>& end) { on_joined(end); });
     run_->start();
     return {};
 }
 
-Result<> TlsJoin::remember_join(const model::NodeJoin& wanted, const std::string& ca) {
+Result<> TlsJoin::remember_join(const model::NodeJoin& wanted, const std::string& ca,
+                                const SentPair& pair) {
     return remember(context(), [&](Memory& memory) {
         JoinedMachine joined{.owner = request_.owner,
-                             .at = context().state.now().time_since_epoch().count(),
                              .machine = request_.host.machine.value_or(model::Reference{}),
                              .cluster = request_.host.cluster,
                              .version = request_.host.version,
@@ -187,31 +234,35 @@ Result<> TlsJoin::remember_join(const model::NodeJoin& wanted, const std::string
                              .resource_version = request_.host.resource_version,
                              .wanted = wanted,
                              .labels = model::labels_for_kubelet(wanted.labels),
-                             .client_ca = ca};
+                             .taints = wanted.taints,
+                             .labels_of_others = model::labels_of_others(wanted.labels),
+                             .client_ca = ca,
+                             .pair = pair};
         // Also in an adoption that was killed before its plan: the memory has the new owner then.
         const auto& before = memory.joined;
         const auto& observed = context().state.read().executor.observed;
         const bool stays = before && observed && !observed->joined_machine().empty() &&
                            (before->owner == request_.owner || before->owner == request_.from);
-        if (stays) {
-            joined.version = before->version;
-            joined.labels = before->labels;
-            joined.became_ready = before->became_ready;
-        }
+        if (stays) keep_of_node(joined, *before, context().state.read().node);
+        overlook_release(joined, observed);
+        keep_started_cas(joined, stays ? &*before : nullptr, ca);
         // kubelet's clients keep their CAs, also where the first plan has not ended yet.
         const bool is_begun = before && observed && observed->has(before->owner) &&
                               (before->owner == request_.owner || before->owner == request_.from);
         if (is_begun && !before->client_ca.empty()) joined.client_ca = before->client_ca;
         memory.joined = std::move(joined);
+        memory.freed.reset();
         memory.adopted.clear();
-        memory.leave.reset();
+        memory.adopted_by.reset();
+        // One of this machine is news: the next decision ends the join.
+        if (memory.leave && memory.leave->owner != request_.owner) memory.leave.reset();
     });
 }
 
 void TlsJoin::on_joined(const Result<wire::PlanSummary>& end) {
     if (!end) return finish(std::unexpected(end.error()));
     if (request_.from.empty()) return finish({});
-    run_ = std::make_unique<PlanRun>(context(), PlanRun::Undo{request_.from},
+    run_ = std::make_unique<PlanRun>(context(), PlanRun::Undo{request_.from, request_.on_behalf_of},
                                      [this](const Result<wire::PlanSummary>& undone) {
                                          if (!undone) {
                                              return finish(std::unexpected(undone.error()));

@@ -24,9 +24,9 @@ public:
 };
 
 /// Joins this host to its cluster by TLS bootstrap: reads the secret, checks the host, gets the
-/// node's certificate, runs the join plan. A node that is joined already keeps its certificate: its
-/// changed settings need neither a token nor the secret. An adopted node gets a second owner, then
-/// loses the first; nothing changes on the host.
+/// node's certificate, runs the join plan. A node that is joined already keeps its certificate
+/// unless it was refused: its changed settings need neither a token nor the secret. An adopted node
+/// gets a second owner, then loses the first; nothing changes on the host.
 class TlsJoin : public Activity<void> {
 public:
     TlsJoin(AgentContext& context, ManagementApi management, JoinRequest request, Done done);
@@ -39,7 +39,8 @@ private:
     void get_credential(kube::ClusterCredentials bootstrap);
     void on_credential(const Result<kube::ClusterCredentials>& credentials);
     Result<> submit_plan(const kube::ClusterCredentials& credentials);
-    Result<> remember_join(const model::NodeJoin& wanted, const std::string& ca);
+    Result<> remember_join(const model::NodeJoin& wanted, const std::string& ca,
+                           const SentPair& pair);
     void on_joined(const Result<wire::PlanSummary>& end);
 
     ManagementApi management_;

@@ -1,14 +1,8 @@
 #include "daemon/base/backoff.hpp"
 
 #include <algorithm>
-#include <random>
 
 namespace kubexm {
-
-double random_jitter() {
-    static thread_local std::minstd_rand random{std::random_device{}()};
-    return std::uniform_real_distribution<double>(0, 1)(random);
-}
 
 Backoff::Milliseconds Backoff::next(double jitter, Milliseconds longest) {
     constexpr int kMostDoublings = 16;  // beyond every limit

@@ -4,9 +4,6 @@
 
 namespace kubexm {
 
-/// A random number from 0 to below 1. Any thread.
-double random_jitter();
-
 /// The wait before the next retry: doubled each time up to a limit. The jitter, 0 to below 1, adds
 /// up to as much again, so that the hosts of a fleet do not retry together.
 class Backoff {
@@ -15,7 +12,7 @@ public:
     constexpr Backoff(Milliseconds first, Milliseconds longest)
         : first_(first), longest_(longest) {}
 
-    Milliseconds next(double jitter = random_jitter()) { return next(jitter, longest_); }
+    Milliseconds next(double jitter) { return next(jitter, longest_); }
     /// With another limit for this wait only.
     Milliseconds next(double jitter, Milliseconds longest);
     void reset() { failures_ = 0; }

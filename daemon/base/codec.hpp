@@ -17,8 +17,9 @@
 
 // Plain structs to JSON and back. A struct lists its members once, in
 // `static void fields(auto& self, auto&& visit)`; a variant of such structs is an object whose
-// member "type" is the alternative's `kType`. Reading is strict: an unknown or missing member, a
-// wrong type, an overlong string or list is invalid, and the message names the place.
+// member "type" is the alternative's `kType`. Reading is strict: a wrong type, an overlong string
+// or list and, unless the caller says otherwise, an unknown or missing member is invalid, and the
+// message names the place.
 
 namespace kubexm::codec {
 
@@ -30,12 +31,17 @@ struct Limits {
     std::size_t list = 256;     // elements
 };
 
-/// The current place in a document, for messages, and its limits.
+/// Whether members may be unknown or missing, as in a file that another version wrote: those that
+/// are missing keep their defaults.
+enum class Members { exact, any };
+
+/// The current place in a document, for messages, and what is accepted there.
 struct Place {
     std::string path;
     Limits limits = {};
+    Members members = Members::exact;
 
-    Place below(std::string path_below) const { return {std::move(path_below), limits}; }
+    Place below(std::string path_below) const { return {std::move(path_below), limits, members}; }
 };
 
 template <typename T>
@@ -89,6 +95,62 @@ json encode(const std::variant<Ts...>& choice) {
     return std::visit(
         [](const auto& value) {
             json object = encode(value);
+            object["type"] = std::string(value.kType);
+            return object;
+        },
+        choice);
+}
+
+/// As encode(), without the members of structs that have their default value: a member that is
+/// added later changes nothing where nobody sets it. For hashes that outlive a version.
+template <typename T>
+json without_defaults(const T& value) {
+    return encode(value);
+}
+template <Struct T>
+json without_defaults(const T& value);
+template <typename T>
+json without_defaults(const std::vector<T>& list);
+template <typename... Ts>
+json without_defaults(const std::variant<Ts...>& choice);
+
+/// Writes one member unless it has its default value.
+struct SparseWriter {
+    json& object;
+    const json& defaults;
+
+    template <typename T>
+    void operator()(std::string_view name, const T& value) const {
+        const auto found = defaults.find(std::string(name));
+        if (found != defaults.end() && *found == encode(value)) return;
+        object[std::string(name)] = without_defaults(value);
+    }
+    template <typename T>
+    void operator()(std::string_view name, const std::optional<T>& value) const {
+        if (value) (*this)(name, *value);
+    }
+};
+
+template <Struct T>
+json without_defaults(const T& value) {
+    json object = json::object();
+    const json defaults = encode(T{});
+    T::fields(value, SparseWriter{object, defaults});
+    return object;
+}
+
+template <typename T>
+json without_defaults(const std::vector<T>& list) {
+    json array = json::array();
+    for (const T& item : list) array.push_back(without_defaults(item));
+    return array;
+}
+
+template <typename... Ts>
+json without_defaults(const std::variant<Ts...>& choice) {
+    return std::visit(
+        [](const auto& value) {
+            json object = without_defaults(value);
             object["type"] = std::string(value.kType);
             return object;
         },
@@ -179,10 +241,10 @@ struct Reader {
         known.push_back(name);
         if (!outcome) return;
         const auto member = object.find(std::string(name));
-        if (member == object.end()) {
-            outcome = fail(Code::invalid, place(name).path + ": is missing");
-        } else {
+        if (member != object.end()) {
             outcome = decode(*member, value, place(name));
+        } else if (where.members == Members::exact) {
+            outcome = fail(Code::invalid, place(name).path + ": expected, found none");
         }
     }
     template <typename T>
@@ -213,7 +275,7 @@ Result<> decode_object(const json& from, T& to, const Place& where, std::string_
     Result<> outcome;
     std::vector<std::string_view> known;
     T::fields(to, Reader{from, where, outcome, known});
-    if (!outcome) return outcome;
+    if (!outcome || where.members == Members::any) return outcome;
     if (!extra.empty()) known.push_back(extra);
     return only_known(from, known, where.path);
 }

@@ -6,8 +6,6 @@
 
 namespace kubexm {
 
-namespace {
-
 Code code_of_errno(int number) {
     switch (number) {
         case ENOENT:
@@ -51,8 +49,6 @@ Code code_of_errno(int number) {
             return Code::internal;
     }
 }
-
-}  // namespace
 
 std::unexpected<Error> fail(Code code, std::string what) {
     return std::unexpected(Error{code, std::move(what)});

@@ -56,6 +56,8 @@ std::unexpected<Error> fail(Code code, std::string what);
 /// The same error with context in front: "reading /etc/x: permission denied".
 std::unexpected<Error> during(std::string_view doing, const Error& error);
 
+Code code_of_errno(int number);
+
 /// An errno with its call and object: "open /etc/x: Permission denied".
 std::unexpected<Error> from_errno(std::string_view call, std::string_view object, int number);
 std::unexpected<Error> from_errno(std::string_view call, std::string_view object);

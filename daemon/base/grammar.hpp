@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace kubexm {
@@ -29,6 +31,8 @@ bool is_user_name(std::string_view text);
 bool is_unit_name(std::string_view text);
 /// The name of a directory below /opt/kubexm.
 bool is_component_name(std::string_view text);
+/// NAME.crt, without a directory.
+bool is_certificate_name(std::string_view text);
 
 inline constexpr Rule kDnsLabel{is_dns_label, "at most 63 lower-case letters, digits and -"};
 inline constexpr Rule kDnsName{is_dns_name, "a DNS name in lower case, such as cluster.local"};
@@ -44,16 +48,28 @@ inline constexpr Rule kLabelValue{
 inline constexpr Rule kUserName{is_user_name, "a user name, such as kubexm"};
 inline constexpr Rule kUnitName{is_unit_name, "a unit name, such as kubelet.service"};
 inline constexpr Rule kComponentName{is_component_name, "a component name, such as kubelet"};
+inline constexpr Rule kCertificateName{
+    is_certificate_name, "a file name of at most 64 letters, digits and . _ - that ends in .crt"};
 
 /// 1 to 65535, without leading zeros.
 bool is_port(std::string_view text);
+struct Endpoint {
+    std::string_view host;  // an IPv6 address without brackets
+    std::optional<std::uint16_t> port;
+};
 /// HOST or HOST:PORT; an IPv6 address is in brackets.
+std::optional<Endpoint> endpoint_from(std::string_view text);
 bool is_endpoint(std::string_view text);
 bool is_server_url(std::string_view text);
 bool is_proxy_url(std::string_view text);
+/// http:// or https:// and an endpoint, without a path.
+bool is_registry_url(std::string_view text);
 bool is_no_proxy_list(std::string_view text);
 bool is_node_address(std::string_view text);
 bool is_dns_server(std::string_view text);
+/// The addresses of the pods of a node.
+bool is_ipv4_pod_subnet(std::string_view text);
+bool is_ipv6_pod_subnet(std::string_view text);
 /// The name of a network interface.
 bool is_link_name(std::string_view text);
 
@@ -62,6 +78,10 @@ inline constexpr Rule kProxyUrl{
     is_proxy_url,
     "http://, https:// or socks5:// and HOST:PORT, without user and password: a plan keeps no "
     "secret"};
+inline constexpr Rule kRegistry{is_endpoint,
+                                "HOST or HOST:PORT of a registry, such as registry.k8s.io"};
+inline constexpr Rule kRegistryUrl{is_registry_url,
+                                   "https:// or http:// and HOST or HOST:PORT, without a path"};
 inline constexpr Rule kNoProxyList{
     is_no_proxy_list,
     "names, .domains, addresses and networks with commas between them and no white space"};
@@ -69,6 +89,10 @@ inline constexpr Rule kNodeAddress{
     is_node_address,
     "an address of the node, or one IPv4 and one IPv6 address with a comma between them"};
 inline constexpr Rule kDnsServer{is_dns_server, "an IPv4 or IPv6 address that pods can reach"};
+inline constexpr Rule kIpv4PodSubnet{
+    is_ipv4_pod_subnet, "an IPv4 network of /8 to /30 without host bits, such as 10.244.1.0/24"};
+inline constexpr Rule kIpv6PodSubnet{
+    is_ipv6_pod_subnet, "an IPv6 network of /8 to /126 without host bits, such as fd00:10:1::/64"};
 inline constexpr Rule kLinkName{is_link_name, "the name of a network link, such as cni0"};
 
 bool is_image_reference(std::string_view text);

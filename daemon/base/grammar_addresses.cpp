@@ -19,6 +19,8 @@ struct Address {
     std::array<unsigned char, 16> bytes{};  // an IPv4 address takes the first four
 };
 
+unsigned bits_of(int family) { return family == AF_INET ? 32 : 128; }
+
 std::optional<Address> address_from(std::string_view text) {
     const std::string terminated(text);
     // inet_pton stops at a NUL.
@@ -47,11 +49,23 @@ bool is_unicast(const Address& address) {
     return !is_special && bytes[0] != 0xff;
 }
 
-bool is_number_up_to(std::string_view text, unsigned most) {
+std::optional<unsigned> number_up_to(std::string_view text, unsigned most) {
     unsigned number = 0;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && stop == text.data() + text.size() && number <= most &&
-           (text.front() != '0' || text.size() == 1);
+    const bool is_number = error == std::errc{} && stop == text.data() + text.size() &&
+                           number <= most && (text.front() != '0' || text.size() == 1);
+    return is_number ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::uint16_t> port_from(std::string_view text) {
+    constexpr unsigned kMaxPort = 65535;
+    const unsigned port = number_up_to(text, kMaxPort).value_or(0);
+    return port == 0 ? std::nullopt : std::optional(static_cast<std::uint16_t>(port));
+}
+
+bool is_ipv6_address(std::string_view text) {
+    const auto address = address_from(text);
+    return address && address->family == AF_INET6;
 }
 
 /// A name or an IPv4 address. A last label of digits makes it an address, as in URLs.
@@ -61,16 +75,48 @@ bool is_host(std::string_view text) {
     return is_dns_name(text);
 }
 
-bool is_network(std::string_view text) {
+/// `rest` of an endpoint is nothing or ":PORT".
+std::optional<Endpoint> with_port(std::string_view host, std::string_view rest) {
+    if (rest.empty()) return Endpoint{host, std::nullopt};
+    const auto port = port_from(rest.substr(1));
+    if (!rest.starts_with(':') || !port) return std::nullopt;
+    return Endpoint{host, port};
+}
+
+struct Network {
+    Address address;
+    unsigned prefix = 0;  // bits
+};
+
+std::optional<Network> network_from(std::string_view text) {
     const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos) return false;
+    if (slash == std::string_view::npos) return std::nullopt;
     const auto address = address_from(text.substr(0, slash));
-    return address &&
-           is_number_up_to(text.substr(slash + 1), address->family == AF_INET ? 32 : 128);
+    if (!address) return std::nullopt;
+    const auto prefix = number_up_to(text.substr(slash + 1), bits_of(address->family));
+    if (!prefix) return std::nullopt;
+    return Network{*address, *prefix};
+}
+
+/// Whether the address is more than the prefix, as in 10.0.0.1/8.
+bool has_host_bits(const Network& network) {
+    for (unsigned bit = network.prefix; bit < bits_of(network.address.family); ++bit) {
+        if ((network.address.bytes.at(bit / 8) & (0x80U >> (bit % 8))) != 0) return true;
+    }
+    return false;
+}
+
+/// As host-local accepts it: at least two addresses besides the first and the last one.
+bool is_pod_subnet(std::string_view text, int family) {
+    constexpr unsigned kShortestPrefix = 8;
+    const auto network = network_from(text);
+    return network && network->address.family == family && network->prefix >= kShortestPrefix &&
+           network->prefix <= bits_of(family) - 2 && !has_host_bits(*network) &&
+           is_unicast(network->address) && !is_link_local(network->address);
 }
 
 bool is_no_proxy_entry(std::string_view text) {
-    if (text == "*" || is_network(text) || address_from(text)) return true;
+    if (text == "*" || network_from(text) || address_from(text)) return true;
     if (text.starts_with("*.")) text.remove_prefix(1);
     if (text.starts_with('.')) text.remove_prefix(1);
     return is_endpoint(text);
@@ -78,24 +124,21 @@ bool is_no_proxy_entry(std::string_view text) {
 
 }  // namespace
 
-bool is_port(std::string_view text) {
-    constexpr unsigned kMaxPort = 65535;
-    return is_number_up_to(text, kMaxPort) && text != "0";
-}
+bool is_port(std::string_view text) { return port_from(text).has_value(); }
 
-bool is_endpoint(std::string_view text) {
+std::optional<Endpoint> endpoint_from(std::string_view text) {
     if (text.starts_with('[')) {
         const std::size_t end = text.find(']');
-        if (end == std::string_view::npos) return false;
-        const auto address = address_from(text.substr(1, end - 1));
-        const std::string_view rest = text.substr(end + 1);
-        return address && address->family == AF_INET6 &&
-               (rest.empty() || (rest.starts_with(':') && is_port(rest.substr(1))));
+        const std::string_view host = text.substr(1, end - 1);
+        if (end == std::string_view::npos || !is_ipv6_address(host)) return std::nullopt;
+        return with_port(host, text.substr(end + 1));
     }
-    const std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos) return is_host(text);
-    return is_host(text.substr(0, colon)) && is_port(text.substr(colon + 1));
+    const std::string_view host = text.substr(0, text.find(':'));
+    if (!is_host(host)) return std::nullopt;
+    return with_port(host, text.substr(host.size()));
 }
+
+bool is_endpoint(std::string_view text) { return endpoint_from(text).has_value(); }
 
 bool is_server_url(std::string_view text) {
     constexpr std::string_view kScheme = "https://";
@@ -104,6 +147,13 @@ bool is_server_url(std::string_view text) {
 
 bool is_proxy_url(std::string_view text) {
     for (const std::string_view scheme : {"http://", "https://", "socks5://"}) {
+        if (text.starts_with(scheme)) return is_endpoint(text.substr(scheme.size()));
+    }
+    return false;
+}
+
+bool is_registry_url(std::string_view text) {
+    for (const std::string_view scheme : {"http://", "https://"}) {
         if (text.starts_with(scheme)) return is_endpoint(text.substr(scheme.size()));
     }
     return false;
@@ -133,9 +183,13 @@ bool is_dns_server(std::string_view text) {
     return address && is_unicast(*address);
 }
 
+bool is_ipv4_pod_subnet(std::string_view text) { return is_pod_subnet(text, AF_INET); }
+
+bool is_ipv6_pod_subnet(std::string_view text) { return is_pod_subnet(text, AF_INET6); }
+
 bool is_link_name(std::string_view text) {
-    return text.size() < IFNAMSIZ && made_of(text, is_name_character) && text != "." &&
-           text != "..";
+    return text.size() < IFNAMSIZ && made_of(text, is_name_character) && text.front() != '-' &&
+           text != "." && text != "..";
 }
 
 }  // namespace kubexm

@@ -1,5 +1,6 @@
 #include "daemon/base/grammar.hpp"
 #include "daemon/base/hex.hpp"
+#include "daemon/base/host_names.hpp"
 #include "daemon/base/scan.hpp"
 
 // NAME[:TAG][@sha256:DIGEST] as containerd parses it, NAME = [HOST[:PORT]/]COMPONENT[/COMPONENT]...
@@ -44,12 +45,9 @@ bool is_digest(std::string_view text) {
 bool is_name(std::string_view text) {
     constexpr std::size_t kMaxName = 255;
     if (text.size() > kMaxName) return false;
-    const std::size_t slash = text.find('/');
-    const std::string_view first = text.substr(0, slash);
-    // A first component with a dot or colon is a host.
-    if (slash != npos && (first == "localhost" || first.find_first_of(".:") != npos)) {
-        if (!is_endpoint(first)) return false;
-        text.remove_prefix(slash + 1);
+    if (const std::string_view host = host_in_image(text); !host.empty()) {
+        if (!is_endpoint(host)) return false;
+        text.remove_prefix(host.size() + 1);
     }
     return every_part(text, '/', is_component);
 }

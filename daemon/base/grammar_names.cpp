@@ -78,4 +78,8 @@ bool is_component_name(std::string_view text) {
            !one_of(text.front(), ".-");
 }
 
+bool is_certificate_name(std::string_view text) {
+    return is_component_name(text) && text.ends_with(".crt");
+}
+
 }  // namespace kubexm

@@ -1,5 +1,6 @@
 #include "daemon/base/io.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -7,27 +8,32 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
+#include <memory>
+#include <tuple>
 
+#include "daemon/base/secret.hpp"
 #include "daemon/base/try.hpp"
 
 namespace kubexm {
 
 namespace {
 
-/// A buffer that is wiped: the file may be a secret.
-struct Chunk {
-    Chunk() = default;
-    Chunk(const Chunk&) = delete;
-    Chunk& operator=(const Chunk&) = delete;
-    ~Chunk() { ::explicit_bzero(bytes.data(), bytes.size()); }
-
-    std::array<char, std::size_t{16} * 1024> bytes{};
+struct CloseDirectory {
+    void operator()(DIR* stream) const { ::closedir(stream); }
 };
 
 }  // namespace
+
+WipedBuffer::~WipedBuffer() { wipe(bytes_); }
+
+Result<std::string_view> WipedBuffer::read(int fd, std::string_view name) {
+    for (;;) {
+        const ssize_t size = ::read(fd, bytes_.data(), bytes_.size());
+        if (size >= 0) return std::string_view(bytes_.data(), static_cast<std::size_t>(size));
+        if (errno != EINTR) return from_errno("read", name);
+    }
+}
 
 Result<std::string> read_rest(int fd, std::string_view name, std::size_t limit) {
     std::string bytes;
@@ -36,13 +42,11 @@ Result<std::string> read_rest(int fd, std::string_view name, std::size_t limit) 
     if (::fstat(fd, &status) == 0 && status.st_size > 0) {
         bytes.reserve(std::min(limit, static_cast<std::size_t>(status.st_size)) + 1);
     }
-    Chunk chunk;
+    WipedBuffer buffer;
     while (bytes.size() <= limit) {
-        const ssize_t size = ::read(fd, chunk.bytes.data(), chunk.bytes.size());
-        if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return from_errno("read", name);
-        if (size == 0) return bytes;
-        bytes.append(chunk.bytes.data(), static_cast<std::size_t>(size));
+        const auto next = TRY(buffer.read(fd, name));
+        if (next.empty()) return bytes;
+        bytes += next;
     }
     return fail(Code::invalid, fmt::format("{}: expected at most {} bytes", name, limit));
 }
@@ -80,6 +84,22 @@ Result<Fd> memory_file(std::string_view bytes) {
     constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
     if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return from_errno("seal", kName);
     return file;
+}
+
+Result<> each_entry(Fd directory, std::string_view name,
+                    const std::function<Result<>(const std::string& entry)>& each) {
+    const std::unique_ptr<DIR, CloseDirectory> stream{::fdopendir(directory.get())};
+    if (!stream) return from_errno("read", name);
+    std::ignore = directory.release();  // the stream closes it
+    ::rewinddir(stream.get());
+    for (;;) {
+        errno = 0;
+        const dirent* entry = ::readdir(stream.get());  // NOLINT(concurrency-mt-unsafe): own stream
+        if (entry == nullptr && errno != 0) return from_errno("read", name);
+        if (entry == nullptr) return {};
+        const std::string found = entry->d_name;
+        if (found != "." && found != "..") TRY(each(found));
+    }
 }
 
 Result<std::string> read_whole(int fd, std::string_view name, std::size_t limit) {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace kubexm {
 
-// Predicates for the grammars. ASCII only: <cctype> depends on the locale.
+// Predicates for the grammars, and parts of texts. ASCII only: <cctype> depends on the locale.
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -33,6 +34,27 @@ constexpr bool every_part(std::string_view text, char separator, Predicate predi
         if (end == std::string_view::npos) return true;
         text.remove_prefix(end + 1);
     }
+}
+
+/// Without their ends.
+inline std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        lines.push_back(text.substr(0, text.find('\n')));
+        text.remove_prefix(std::min(lines.back().size() + 1, text.size()));
+    }
+    return lines;
+}
+
+/// What is between blanks and tabs.
+inline std::vector<std::string_view> words_of(std::string_view line) {
+    std::vector<std::string_view> words;
+    for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos;) {
+        const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+        words.push_back(line.substr(at, end - at));
+        at = line.find_first_not_of(" \t", end);
+    }
+    return words;
 }
 
 }  // namespace kubexm

@@ -1,12 +1,10 @@
 #include "daemon/base/state_directory.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <memory>
 #include <tuple>
 
 #include "daemon/base/crash_point.hpp"
@@ -18,10 +16,6 @@ namespace kubexm {
 namespace {
 
 constexpr mode_t kOwnersFile = 0600;
-
-struct CloseDirectory {
-    void operator()(DIR* stream) const { ::closedir(stream); }
-};
 
 }  // namespace
 
@@ -46,19 +40,12 @@ Result<std::vector<std::string>> StateDirectory::entries() const {
     // A descriptor of its own, since a directory stream uses the position of its descriptor.
     Fd fd{::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (!fd) return from_errno("open", path_);
-    const std::unique_ptr<DIR, CloseDirectory> stream{::fdopendir(fd.get())};
-    if (!stream) return from_errno("read", path_);
-    std::ignore = fd.release();
     std::vector<std::string> names;
-    for (;;) {
-        errno = 0;
-        // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread has the stream
-        const dirent* entry = ::readdir(stream.get());
-        if (entry == nullptr && errno != 0) return from_errno("read", path_);
-        if (entry == nullptr) return names;
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..") names.emplace_back(name);
-    }
+    TRY(each_entry(std::move(fd), path_, [&](const std::string& name) -> Result<> {
+        names.push_back(name);
+        return {};
+    }));
+    return names;
 }
 
 Result<Fd> StateDirectory::create(const std::string& name) const {
@@ -96,7 +83,7 @@ Result<> StateDirectory::sync() const {
 }
 
 Result<> StateDirectory::replace(const std::string& name, std::string_view content) const {
-    const std::string temporary = name + ".new";
+    const std::string temporary = name + std::string(kUnfinished);
     TRY(remove(temporary));  // of a writer that was killed
     const Fd file = TRY(create(temporary));
     TRY(write_all(file.get(), content, path_of(temporary)));

@@ -14,6 +14,9 @@ namespace kubexm {
 /// succeeded. Errors have the whole path.
 class StateDirectory {
 public:
+    /// The end of the name of a file that replace() is writing.
+    static constexpr std::string_view kUnfinished = ".new";
+
     static Result<StateDirectory> open(const std::string& path);
 
     int fd() const { return fd_.get(); }

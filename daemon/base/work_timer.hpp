@@ -11,14 +11,14 @@ public:
     using Clock = std::chrono::steady_clock;
 
     /// Work begins.
-    void beat() { since_ = Clock::now().time_since_epoch().count(); }
-    /// There is no work.
-    void rest() { since_ = 0; }
+    void begin() { since_ = Clock::now().time_since_epoch().count(); }
+    /// Work has ended.
+    void end() { since_ = 0; }
 
-    /// False: the current work takes longer than `longest`.
-    bool alive(Clock::duration longest) const {
+    /// The current work takes longer than `longest`.
+    bool is_stuck(Clock::duration longest) const {
         const Clock::duration since(since_.load());
-        return since.count() == 0 || Clock::now().time_since_epoch() - since < longest;
+        return since.count() != 0 && Clock::now().time_since_epoch() - since >= longest;
     }
 
 private:

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "daemon/base/io.hpp"
@@ -12,15 +13,17 @@ namespace {
 
 constexpr std::size_t kMaxBundle = std::size_t{128} * 1024;
 
-Result<std::string> read_bundle(const std::string& path) {
-    const Fd file = TRY(open_regular(path));
+/// Also from a pipe: root may well fetch it with another program.
+Result<std::string> text_of_bundle(const std::string& path) {
+    const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!file) return from_errno("open", path);
     return read_rest(file.get(), path, kMaxBundle);
 }
 
 }  // namespace
 
 Result<int> trust_ca(const std::string& socket, const std::string& file) {
-    const auto bundle = read_bundle(file);
+    const auto bundle = text_of_bundle(file);
     if (!bundle) return refuse_input(bundle.error());
     Client client = TRY(Client::connect(socket));
     const auto done = client.ask(wire::TrustCa{*bundle}, {}, [](const wire::Reply& reply) {

@@ -1,6 +1,7 @@
 #include "daemon/cli/client.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "daemon/base/try.hpp"
 #include "daemon/base/version.hpp"
@@ -17,16 +18,22 @@ wire::Channel::Deadline reply_deadline() {
     return std::chrono::steady_clock::now() + kAnswerDeadline;
 }
 
+std::unexpected<Error> explain(const std::string& socket, const Error& error) {
+    if (error.code == Code::denied) {
+        return fail(Code::denied,
+                    fmt::format("{}: expected root, found user {}; run kubexmctl as root", socket,
+                                ::geteuid()));
+    }
+    return fail(Code::unavailable,
+                "connecting to the executor (check systemctl status kubexm-executor.socket): " +
+                    error.what);
+}
+
 }  // namespace
 
 Result<Client> Client::connect(const std::string& socket) {
     auto channel = wire::Channel::connect(socket);
-    if (!channel) {
-        const bool denied = channel.error().code == Code::denied;
-        return fail(denied ? Code::denied : Code::unavailable,
-                    "connecting to the executor (check systemctl status kubexm-executor.socket): " +
-                        channel.error().what);
-    }
+    if (!channel) return explain(socket, channel.error());
     const wire::Peer peer = TRY(channel->peer());
     if (peer.uid != 0) {
         return fail(

@@ -5,15 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <random>
+#include <initializer_list>
 
 #include "daemon/base/digest.hpp"
 #include "daemon/base/fd.hpp"
 #include "daemon/base/io.hpp"
+#include "daemon/base/random.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/cli/client.hpp"
 #include "daemon/cli/exit_code.hpp"
+#include "daemon/cli/plan_end.hpp"
 #include "daemon/model/plan.hpp"
 
 namespace kubexm::cli {
@@ -51,48 +52,14 @@ Result<Contents> open_contents(const std::vector<std::string>& paths) {
     return contents;
 }
 
-std::string new_undo_id() {
-    std::random_device random;
-    return fmt::format("undo-{:08x}{:08x}", random(), random());
-}
-
-void show_step(const wire::StepEvent& event) {
-    const bool begins = event.state == model::StepState::prepared;
-    if (begins && event.progress.empty()) return;
-    const std::string& note = begins ? event.progress : event.error;
-    fmt::print("{:<8} {}{}{}\n", begins ? "" : name_of(event.state), event.text,
-               note.empty() ? "" : ": ", note);
-    std::fflush(stdout);  // for readers of a pipe
-}
-
 void print_diff(const wire::StepPreview& step) {
     fmt::print("{:<8} {}\n", step.holds ? "holds" : "change", step.text);
     for (const std::string& line : step.diff) fmt::print("{}\n", line);
 }
 
-/// Follows a plan to its end; 0 where the end is the expected state, or none is expected.
-Result<int> follow_to(Client& client, const std::string& id,
-                      std::optional<model::PlanState> expected) {
-    wire::PlanSummary end;
-    TRY(client.ask(wire::Follow{id}, {}, [&](const wire::Reply& reply) {
-        if (const auto* event = std::get_if<wire::StepEvent>(&reply)) show_step(*event);
-        if (const auto* summary = std::get_if<wire::PlanSummary>(&reply)) end = *summary;
-    }));
-    fmt::print("plan {}: {}{}\n", id, name_of(end.state),
-               end.error.empty() ? "" : " (" + end.error + ")");
-    for (const model::Remaining& each : end.stays) {
-        fmt::print("stays: {}: {}\n", each.object, each.why);
-    }
-    return !expected || end.state == *expected ? kDone : kFailed;
-}
-
-Result<std::string> accepted_id(Client& client, const wire::Request& request,
-                                std::span<const int> descriptors) {
-    std::string id;
-    TRY(client.ask(request, descriptors, [&](const wire::Reply& reply) {
-        if (const auto* accepted = std::get_if<wire::Accepted>(&reply)) id = accepted->plan_id;
-    }));
-    return id;
+/// kFailed: it ended in none of the expected states.
+int code_of(const wire::PlanSummary& end, std::initializer_list<model::PlanState> expected) {
+    return std::ranges::find(expected, end.state) != expected.end() ? kDone : kFailed;
 }
 
 void print_state(const wire::JournalState& state) {
@@ -133,24 +100,24 @@ Result<int> apply(const std::string& socket, const std::string& plan_file,
     Client client = TRY(Client::connect(socket));
     const std::string id =
         TRY(accepted_id(client, wire::Apply{*plan, opened->digests, replace}, opened->descriptors));
-    return follow_to(client, id, model::PlanState::done);
+    return code_of(TRY(show_to_end(client, id)), {model::PlanState::done});
 }
 
 Result<int> follow(const std::string& socket, const std::string& plan_id) {
     Client client = TRY(Client::connect(socket));
-    return follow_to(client, plan_id, std::nullopt);
+    return code_of(TRY(show_to_end(client, plan_id)),
+                   {model::PlanState::done, model::PlanState::undone});
 }
 
 Result<int> cancel(const std::string& socket, const std::string& plan_id) {
     Client client = TRY(Client::connect(socket));
     const std::string id = TRY(accepted_id(client, wire::Cancel{plan_id}, {}));
-    return follow_to(client, id, model::PlanState::cancelled);
+    return code_of(TRY(show_to_end(client, id)), {model::PlanState::cancelled});
 }
 
 Result<int> undo(const std::string& socket, const std::string& owner) {
     Client client = TRY(Client::connect(socket));
-    const std::string id = TRY(accepted_id(client, wire::Undo{new_undo_id(), owner}, {}));
-    return follow_to(client, id, model::PlanState::undone);
+    return code_of(TRY(undo_owner(client, owner)), {model::PlanState::undone});
 }
 
 Result<int> history(const std::string& socket, unsigned limit) {

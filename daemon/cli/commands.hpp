@@ -15,16 +15,21 @@ namespace kubexm::cli {
 enum class Output { text, json, diff };
 Result<int> preview(const std::string& socket, const std::string& plan_file, Output output);
 
-/// Shows the checks before a join that fail. `minor`: 34 for Kubernetes 1.34; 0: any. kFailed: one
-/// of them refuses a join.
-Result<int> preflight(const std::string& socket, std::uint32_t minor, bool as_json);
+struct PreflightSockets {
+    std::string executor;
+    std::string api;  // of kubexmd
+};
+
+/// Shows the checks before a join that fail: those of the executor now, and what kubexmd has found.
+/// `minor`: 34 for Kubernetes 1.34; 0: any. kFailed: one of them refuses a join.
+Result<int> preflight(const PreflightSockets& sockets, std::uint32_t minor, bool as_json);
 
 /// Runs a plan and shows its steps. `contents` are files with the content that the plan names by
 /// digest. kFailed: the plan is not done.
 Result<int> apply(const std::string& socket, const std::string& plan_file,
                   const std::vector<std::string>& contents, bool replace);
 
-/// Shows the steps of a plan to its end.
+/// Shows the steps of a plan to its end. kFailed: it is neither done nor undone.
 Result<int> follow(const std::string& socket, const std::string& plan_id);
 
 /// Stops a running plan before its next step.

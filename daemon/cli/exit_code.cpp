@@ -14,11 +14,11 @@ int exit_code_of(const Error& error) {
         case Code::denied:
         case Code::corrupt:
         case Code::cancelled:
+        case Code::exhausted:  // a quota, a full queue or disk
             return kRefused;
         case Code::unavailable:
         case Code::timeout:
             return kUnreachable;
-        case Code::exhausted:
         case Code::internal:
             return kFailed;
     }

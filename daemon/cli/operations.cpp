@@ -6,13 +6,14 @@
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
-#include "daemon/base/try.hpp"
 #include "daemon/cli/api_client.hpp"
-#include "daemon/cli/document.hpp"
 #include "daemon/cli/exit_code.hpp"
-#include "daemon/cli/node_owners.hpp"
+#include "daemon/cli/json_document.hpp"
 #include "daemon/cli/release_progress.hpp"
+#include "daemon/cli/root_release.hpp"
 
 namespace kubexm::cli {
 
@@ -22,7 +23,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kSilence = 60s;  // a restart of kubexmd is much shorter
-constexpr timespec kBetweenLooks{.tv_sec = 0, .tv_nsec = 500'000'000};
+constexpr timespec kPollInterval{.tv_sec = 0, .tv_nsec = 500'000'000};
 
 /// Holds SIGINT back, so that it ends only a wait.
 class InterruptibleWait {
@@ -37,7 +38,7 @@ public:
     ~InterruptibleWait() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
     /// False: Ctrl-C.
-    bool pause() const { return ::sigtimedwait(&interrupt_, nullptr, &kBetweenLooks) != SIGINT; }
+    bool pause() const { return ::sigtimedwait(&interrupt_, nullptr, &kPollInterval) != SIGINT; }
 
 private:
     sigset_t interrupt_{};
@@ -51,35 +52,33 @@ void print_now(const std::string& text) {
 
 /// Whether kubexmd does something about the command now; false: there is nothing to do.
 Result<bool> submit(const OperationSockets& sockets, const model::Command& command) {
-    const auto answer = post_api(sockets.control, "/v1/operations", model::to_json(command));
+    const auto answer =
+        post_api(sockets.control, "/v1/operations", model::to_json(command), sockets.patience);
     if (answer) {
         print_now(word(*answer, "text") + "\n");
         return true;
     }
-    const Error& error = answer.error();
-    if (error.code == Code::not_found) {
-        print_now(error.what + "\n");
-        return false;
-    }
-    if (command.verb != model::Verb::leave || error.code != Code::unavailable) {
-        return std::unexpected(error);
-    }
-    const auto owners = node_owners(sockets.executor);
-    return fail(error.code, fmt::format("{}, then kubexmctl leave again\n{}", error.what,
-                                        without_kubexmd(owners)));
+    if (answer.error().code != Code::not_found) return std::unexpected(answer.error());
+    print_now(answer.error().what + "\n");
+    return false;
 }
 
-}  // namespace
-
-Result<int> operate(const OperationSockets& sockets, const model::Command& command) {
-    TRY(submit(sockets, command));
-    return kDone;
+/// Only a leave is possible without kubexmd, whether it is to be waited for or not. Never past a
+/// kubexmd that lives and is slow: it would drain and remove the Node.
+Result<int> without_kubexmd(const OperationSockets& sockets, const model::Command& command,
+                            const Error& error) {
+    if (command.verb != model::Verb::leave) return std::unexpected(error);
+    if (error.code == Code::timeout) {
+        return fail(error.code,
+                    error.what + "; to leave without kubexmd, first run systemctl stop kubexmd");
+    }
+    if (error.code != Code::unavailable) return std::unexpected(error);
+    print_now(fmt::format("{}; kubexm-executor is asked instead\n", error.what));
+    return release_as_root(sockets.executor);
 }
 
-Result<int> leave(const OperationSockets& sockets) {
-    const InterruptibleWait wait;
-    const bool leaves = TRY(submit(sockets, {.verb = model::Verb::leave}));
-    if (!leaves) return kDone;
+/// Ctrl-C ends the showing only.
+Result<int> show_release(const OperationSockets& sockets, const InterruptibleWait& wait) {
     ReleaseProgress progress;
     auto answered = Clock::now();
     for (;;) {
@@ -96,6 +95,24 @@ Result<int> leave(const OperationSockets& sockets) {
             return kInterrupted;
         }
     }
+}
+
+}  // namespace
+
+Result<int> operate(const OperationSockets& sockets, const model::Command& command) {
+    const auto accepted = submit(sockets, command);
+    if (!accepted) return without_kubexmd(sockets, command, accepted.error());
+    return kDone;
+}
+
+Result<int> leave(const OperationSockets& sockets) {
+    const model::Command command{.verb = model::Verb::leave};
+    std::optional<InterruptibleWait> wait(std::in_place);
+    const auto leaves = submit(sockets, command);
+    if (leaves && *leaves) return show_release(sockets, *wait);
+    wait.reset();
+    if (!leaves) return without_kubexmd(sockets, command, leaves.error());
+    return kDone;
 }
 
 }  // namespace kubexm::cli

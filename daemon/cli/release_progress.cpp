@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "daemon/cli/document.hpp"
 #include "daemon/cli/exit_code.hpp"
+#include "daemon/cli/json_document.hpp"
 
 namespace kubexm::cli {
 
@@ -24,10 +25,22 @@ bool is_node(const std::string& phase) {
     return phase == "joining" || phase == "joined" || phase == "releasing";
 }
 
-/// A host that was asked to leave is held afterwards, until its orders change.
-bool needs_a_person(const std::string& phase, const json& plan) {
-    const bool is_released = is_release(plan) && word(plan, "state") == "undone";
-    return phase == "failed" || (phase == "held" && !is_released);
+/// kubexmd was started again during the release.
+bool is_unknown(const std::string& phase) {
+    return phase == "enrolling" || phase == "unconfigured";
+}
+
+/// A host that has left is held until its orders change.
+bool has_left(const json& status) {
+    const json& conditions = member(status, "conditions");
+    return std::any_of(conditions.begin(), conditions.end(), [](const json& one) {
+        return word(one, "type") == "AssignmentApplied" &&
+               word(one, "reason") == "ReleasedByPerson";
+    });
+}
+
+bool needs_a_person(const std::string& phase, const json& status) {
+    return phase == "failed" || (phase == "held" && !has_left(status));
 }
 
 std::string problems(const json& status) {
@@ -72,8 +85,8 @@ std::string ReleaseProgress::update(const json& status) {
     const std::string phase = word(status, "phase");
     const json& plan = member(status, "plan");
     std::string steps = new_steps(plan);
-    if (is_node(phase)) return steps;
-    end_ = needs_a_person(phase, plan) ? kFailed : kDone;
+    if (is_node(phase) || is_unknown(phase)) return steps;
+    end_ = needs_a_person(phase, status) ? kFailed : kDone;
     if (end_ == kDone) return steps + released(plan);
     return fmt::format("{}This host is not released, its phase is {}:\n{}", steps, phase,
                        problems(status));

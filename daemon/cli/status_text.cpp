@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "daemon/cli/document.hpp"
+#include "daemon/cli/json_document.hpp"
 
 namespace kubexm::cli {
 
@@ -55,6 +55,18 @@ std::string pause_line(const json& pause) {
                                       number(pause, "uid"), word(pause, "since")));
 }
 
+std::string permit_words(const std::string& permit, const char* any) {
+    if (permit == "any") return any;
+    return permit == "listed" ? "those that root listed" : "none";
+}
+
+std::string permits_line(const json& permits) {
+    if (!permits.is_object()) return "";
+    return line("permits", fmt::format("clusters: {}; registries: {}",
+                                       permit_words(word(permits, "clusters"), "any"),
+                                       permit_words(word(permits, "registries"), "any with TLS")));
+}
+
 std::string stays_lines(const json& plan) {
     std::string lines;
     for (const json& one : member(plan, "stays")) {
@@ -90,7 +102,8 @@ std::string status_text(const json& status) {
         text += line("unit", fmt::format("{:<8} {} ({})", word(one, "active"), word(one, "name"),
                                          word(one, "enablement")));
     }
-    return text + line("version", word(status, "version"));
+    return text + permits_line(member(status, "permits")) +
+           line("version", word(status, "version"));
 }
 
 std::string plan_text(const json& plan) {

@@ -9,19 +9,19 @@
 namespace kubexm::config {
 
 /// The connection to kubexm-executor.
-struct ExecutorConnection {
+struct ExecutorSettings {
     std::string socket = "/run/kubexm-executor/executor.sock";
 
-    bool operator==(const ExecutorConnection&) const = default;
+    bool operator==(const ExecutorSettings&) const = default;
     static void fields(auto& self, auto&& visit) { visit("socket", self.socket, kSocketPath); }
 };
 
 /// The cluster that assigns this host to a cluster.
-struct Management {
+struct ManagementSettings {
     std::string bootstrap_kubeconfig;    // empty: systemd's credential "bootstrap-kubeconfig"
     std::string namespace_ = "default";  // of the ByoHost
 
-    bool operator==(const Management&) const = default;
+    bool operator==(const ManagementSettings&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("bootstrap_kubeconfig", self.bootstrap_kubeconfig, kOptionalPath);
         visit("namespace", self.namespace_, kDnsLabel);
@@ -36,13 +36,11 @@ struct Host {
 };
 
 struct LocalApi {
-    std::string listen = "127.0.0.1:10240";  // empty: on the sockets only
-    std::string socket = "/run/kubexm/kubexmd.sock";
+    std::string listen = "127.0.0.1:10240";  // empty: on the unix sockets of systemd only
 
     bool operator==(const LocalApi&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("listen", self.listen, kOptionalLoopbackEndpoint);
-        visit("socket", self.socket, kSocketPath);
     }
 };
 
@@ -59,11 +57,11 @@ struct Release {
 /// The settings of /etc/kubexm/kubexmd.yaml and kubexmd.yaml.d. None of them is secret.
 struct Config {
     LogSettings log;
-    Management management;
+    ManagementSettings management;
     Host host;
     Release release;
     LocalApi api;
-    ExecutorConnection executor;
+    ExecutorSettings executor;
     std::string state = "/var/lib/kubexm";
     Origins origins;
 

@@ -23,19 +23,32 @@ std::map<std::string, Paths> default_directories() {
         {std::string(model::ManagedBlock::kType), {"/etc/hosts"}},
         {std::string(model::AbsentPath::kType), ours},
         {std::string(model::DeletedTree::kType), ours},
-        {std::string(model::Unmounted::kType),
-         {"/var/lib/kubelet", "/run/containerd", "/run/netns"}},
+        // What kubexmd's own plans name: a claim removes whatever is new below its path.
+        {std::string(model::Unmounted::kType), {}},
         {std::string(model::Claim::kType),
-         {"/etc/kubernetes", "/etc/cni", "/opt/cni", "/run/containerd", "/run/netns",
-          "/usr/libexec/kubernetes", "/var/lib/cni", "/var/lib/containerd", "/var/lib/kubelet",
-          "/var/lib/kube-proxy", "/var/log/containers", "/var/log/pods"}},
+         {"/etc/kubernetes", "/run/containerd/io.containerd.grpc.v1.cri",
+          "/run/containerd/io.containerd.runtime.v2.task/k8s.io", "/run/containerd/runc",
+          "/run/containerd/s", "/run/netns", "/usr/libexec/kubernetes",
+          "/var/lib/containerd/io.containerd.grpc.v1.cri",
+          "/var/lib/containerd/io.containerd.runtime.v2.task/k8s.io", "/var/lib/kubelet",
+          "/var/log/containers", "/var/log/pods"}},
     };
+}
+
+/// Without the documents by which containerd gets images from other servers, and pods another
+/// network: no node needs them, and root may add them.
+std::vector<std::string> default_documents() {
+    std::vector<std::string> documents = model::AllowList{}.documents;
+    std::erase(documents, model::RegistryHosts::kType);
+    std::erase(documents, model::CniConfiguration::kType);
+    return documents;
 }
 
 }  // namespace
 
 Allowed::Allowed()
     : AllowList{
+          .documents = default_documents(),
           .directories = default_directories(),
           .units = {"kubelet.service", "containerd.service", "kube-proxy.service"},
           .sysctls = {"net.ipv4.ip_forward", "net.bridge.bridge-nf-call-iptables",
@@ -45,7 +58,7 @@ Allowed::Allowed()
                       "kernel.keys.root_maxbytes", "fs.inotify.*"},
           .modules = {"overlay", "br_netfilter", "nf_conntrack", "ip_vs", "ip_vs_rr", "ip_vs_wrr",
                       "ip_vs_sh"},
-          .links = {"cni0", "flannel.1", "kube-ipvs0"},
+          .links = {"cni0"},
           .executables = {},
           .components = {"kubelet", "kube-proxy", "containerd", "runc", "cni-plugins", "crictl"},
       } {}

@@ -24,10 +24,8 @@ bool is_optional_host_name(std::string_view text) { return text.empty() || is_no
 
 bool is_optional_loopback_endpoint(std::string_view text) {
     if (text.empty()) return true;
-    const std::size_t colon = text.rfind(':');
-    const std::string_view host = text.substr(0, colon);
-    return (host == "127.0.0.1" || host == "[::1]") && colon != std::string_view::npos &&
-           is_port(text.substr(colon + 1));
+    const auto endpoint = endpoint_from(text);
+    return endpoint && endpoint->port && (endpoint->host == "127.0.0.1" || endpoint->host == "::1");
 }
 
 bool is_allowed_sysctl_pattern(std::string_view text) {
@@ -35,8 +33,10 @@ bool is_allowed_sysctl_pattern(std::string_view text) {
 }
 
 bool is_pods_timeout(std::string_view text) {
+    // With 30 s for the pods that kubelet then deletes, and two minutes for the undo, the release
+    // ends before the management cluster's five minutes.
     const auto duration = duration_in(text);
-    return duration && *duration <= std::chrono::minutes(3);
+    return duration && *duration <= std::chrono::minutes(2);
 }
 
 bool is_step_type(std::string_view text) { return is_in(model::AllowList{}.steps, text); }
@@ -47,6 +47,11 @@ bool is_allowed_server(std::string_view text) { return model::cluster_rule(text)
 
 bool is_check_id(std::string_view text) { return from_name<model::CheckId>(text).has_value(); }
 
-bool is_allowed_registry(std::string_view text) { return text == "*" || is_endpoint(text); }
+bool is_allowed_registry(std::string_view text) {
+    constexpr std::string_view kPlain = "http://";
+    if (text == "*") return true;
+    if (text.starts_with(kPlain)) text.remove_prefix(kPlain.size());
+    return is_endpoint(text);
+}
 
 }  // namespace kubexm::config

@@ -41,8 +41,10 @@ inline constexpr Rule kCheckId{is_check_id,
                                "a check that kubexmctl preflight shows, such as swap-on"};
 inline constexpr Rule kPodsTimeout{
     is_pods_timeout,
-    "at most 3m, such as 90s: the management cluster waits five minutes for a release"};
+    "at most 2m, such as 90s: the management cluster waits five minutes for a release"};
 inline constexpr Rule kAllowedRegistry{is_allowed_registry,
-                                       "HOST or HOST:PORT of a registry, or \"*\" for any"};
+                                       "HOST or HOST:PORT of a registry, with http:// in front of "
+                                       "it for one without TLS, or \"*\" for "
+                                       "any"};
 
 }  // namespace kubexm::config

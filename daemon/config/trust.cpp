@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "daemon/base/hex.hpp"
+#include "daemon/base/scan.hpp"
 #include "daemon/config/file.hpp"
 
 namespace kubexm::config {
@@ -31,10 +32,9 @@ Result<std::map<std::string, std::string>> load_trust(const std::string& file, u
     auto text = read_config_of(file, owner);
     if (!text && text.error().code == Code::not_found) return digests;
     if (!text) return std::unexpected(text.error());
-    std::string_view rest = *text;
-    for (int number = 1; !rest.empty(); ++number) {
-        const std::string_view line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    int number = 0;
+    for (const std::string_view line : lines_of(*text)) {
+        ++number;
         if (line.empty() || line.starts_with('#') || read_line(line, digests)) continue;
         return fail(Code::invalid,
                     fmt::format("{}:{}: expected a line as sha256sum prints it, with one digest "

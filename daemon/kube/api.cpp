@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "daemon/base/scan.hpp"
+#include "daemon/base/grammar.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/kube/http_api.hpp"
 #include "daemon/kube/multi.hpp"
@@ -42,6 +42,18 @@ public:
     const std::string& server() const override { return endpoint_->credentials.server; }
     std::optional<std::chrono::seconds> clock_offset() const override {
         return endpoint_->clock_offset;
+    }
+
+    void use_certificate(std::string certificate, Secret key) override {
+        const ClusterCredentials& before = endpoint_->credentials;
+        endpoint_ =
+            std::make_shared<Endpoint>(ClusterCredentials{.server = before.server,
+                                                          .server_name = before.server_name,
+                                                          .ca = before.ca,
+                                                          .token = Secret(),
+                                                          .certificate = std::move(certificate),
+                                                          .key = std::move(key)},
+                                       endpoint_->url, endpoint_->clock_offset);
     }
 
     Api::Handle get(std::string path, Callback callback) override {
@@ -93,10 +105,6 @@ bool is_header_text(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
-bool is_host_name(std::string_view text) {
-    return std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || one_of(c, ".-"); });
-}
-
 Result<> check(const ClusterCredentials& credentials) {
     if (credentials.ca.empty()) return fail(Code::invalid, "expected a CA bundle, found none");
     if (credentials.certificate.empty() != credentials.key.empty()) {
@@ -105,8 +113,8 @@ Result<> check(const ClusterCredentials& credentials) {
     if (!is_header_text(credentials.token.reveal())) {
         return fail(Code::invalid, "expected a token of printable ASCII without white space");
     }
-    if (!is_host_name(credentials.server_name)) {
-        return fail(Code::invalid, "expected a host name as TLS server name");
+    if (!credentials.server_name.empty() && !is_dns_name(credentials.server_name)) {
+        return fail(Code::invalid, fmt::format("TLS server name: expected {}", kDnsName.words));
     }
     return {};
 }

@@ -71,6 +71,10 @@ public:
     /// or without a Date.
     virtual std::optional<std::chrono::seconds> clock_offset() const = 0;
 
+    /// Requests that begin from now on have this certificate, in connections of their own; those
+    /// that are under way, such as a watch, go on with the one before.
+    virtual void use_certificate(std::string certificate, Secret key) = 0;
+
     /// The callback never comes from inside the call; it may destroy the handle.
     [[nodiscard]] virtual Handle get(std::string path, Callback callback) = 0;
     [[nodiscard]] virtual Handle post(std::string path, const nlohmann::json& body,

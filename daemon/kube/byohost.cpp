@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <map>
 
+#include "daemon/base/digest.hpp"
 #include "daemon/base/scan.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/kube/fields.hpp"
-#include "daemon/model/names.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::kube {
 
@@ -137,6 +138,18 @@ std::vector<std::string> condition_texts_at(const json& object) {
     return texts;
 }
 
+/// Of the status, which this host writes, others have the reference to the machine.
+std::string others_digest(const json& object) {
+    const json& metadata = at(object, {"metadata"});
+    if (!metadata.is_object()) return "";
+    json theirs = metadata;
+    for (const char* counted : {"resourceVersion", "generation", "managedFields"}) {
+        theirs.erase(counted);
+    }
+    const json& machine = at(object, {"status", "machineRef"});
+    return sha256(json{theirs, at(object, {"spec"}), machine}.dump());
+}
+
 json to_json(const model::Interface& link) {
     return {{"networkInterfaceName", link.name},
             {"macAddr", link.mac},
@@ -195,6 +208,7 @@ HostRecord host_from_json(const json& object) {
         .conditions = conditions_at(object),
         .condition_texts = condition_texts_at(object),
         .problem = std::move(problem),
+        .others = others_digest(object),
     };
 }
 
@@ -206,7 +220,8 @@ json new_host(const model::HostFacts& facts) {
 }
 
 json capacity_patch(const model::HostFacts& facts) {
-    return {{"spec", {{"capacity", capacity_of(facts)}}}};
+    return {{"metadata", {{"labels", capacity_labels(facts)}}},
+            {"spec", {{"capacity", capacity_of(facts)}}}};
 }
 
 json facts_patch(const model::HostFacts& facts) {

@@ -25,7 +25,7 @@ model::HostRecord host_from_json(const nlohmann::json& object);
 
 /// To create the ByoHost.
 nlohmann::json new_host(const model::HostFacts& facts);
-/// Applied at every start and when they change: spec.capacity, then the status.
+/// Applied at every start and when they change: spec.capacity and its labels, then the status.
 nlohmann::json capacity_patch(const model::HostFacts& facts);
 nlohmann::json facts_patch(const model::HostFacts& facts);
 

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxMessage = 512;
 constexpr std::size_t kMaxReason = 64;
 
 std::string shortened_at(const json& object, const char* key, std::size_t limit) {
-    return printable(text_at(object, {key}).substr(0, limit));
+    return printable(bounded_utf8(text_at(object, {key}), limit));
 }
 
 int code_at(const json& status) {

@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "daemon/base/base64.hpp"
+#include "daemon/base/grammar.hpp"
 #include "daemon/base/try.hpp"
+#include "daemon/kube/kubeconfig_yaml.hpp"
 #include "daemon/kube/server_url.hpp"
-#include "daemon/kube/yaml.hpp"
 
 namespace kubexm::kube {
 
@@ -101,7 +102,11 @@ Result<> read_cluster(const json& cluster, ClusterCredentials& credentials) {
     const auto url = read_server_url(server);
     if (!url) return refused("cluster.server", url.error().what);
     credentials.server = url->text();
-    credentials.server_name = TRY(scalar_at(cluster, "tls-server-name", "cluster"));
+    auto name = TRY(scalar_at(cluster, "tls-server-name", "cluster"));
+    credentials.server_name = lower_case(std::move(name));
+    if (!credentials.server_name.empty() && !is_dns_name(credentials.server_name)) {
+        return refused("cluster.tls-server-name", fmt::format("expected {}", kDnsName.words));
+    }
     credentials.ca = TRY(bytes_at(cluster, "certificate-authority-data", "cluster"));
     return {};
 }

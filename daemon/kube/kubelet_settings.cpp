@@ -9,8 +9,8 @@
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/kube/fields.hpp"
-#include "daemon/kube/yaml.hpp"
-#include "daemon/model/names.hpp"
+#include "daemon/kube/kubeconfig_yaml.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::kube {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "daemon/kube/fields.hpp"
-#include "daemon/model/names.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::kube {
 
@@ -53,6 +53,7 @@ model::NodeRecord node_from_json(const json& object) {
         .uid = text_at(object, {"metadata", "uid"}),
         .machine_id = text_at(object, {"status", "nodeInfo", "machineID"}),
         .provider_id = text_at(object, {"spec", "providerID"}),
+        .is_cordoned = at(object, {"spec", "unschedulable"}) == json(true),
         .kubelet_version = text_at(object, {"status", "nodeInfo", "kubeletVersion"}),
         .runtime_version = text_at(object, {"status", "nodeInfo", "containerRuntimeVersion"}),
         .ready = model::ConditionStatus::unknown,
@@ -62,6 +63,10 @@ model::NodeRecord node_from_json(const json& object) {
     read_ready(object, node);
     return node;
 }
+
+json cordon_patch() { return {{"spec", {{"unschedulable", true}}}}; }
+
+json uncordon_patch() { return {{"spec", {{"unschedulable", nullptr}}}}; }
 
 json left_node_patch(const json& node, const std::string& now) {
     json conditions = json::array({{{"type", "Ready"},

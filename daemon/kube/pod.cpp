@@ -78,6 +78,4 @@ json eviction_of(const PodRecord& pod) {
             {"deleteOptions", {{"preconditions", {{"uid", pod.uid}}}}}};
 }
 
-json cordon_patch() { return {{"spec", {{"unschedulable", true}}}}; }
-
 }  // namespace kubexm::kube

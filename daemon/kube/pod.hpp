@@ -32,7 +32,4 @@ std::vector<PodRecord> running_pods(const nlohmann::json& list);
 nlohmann::json eviction_of(const PodRecord& pod);
 nlohmann::json only_this_pod(const PodRecord& pod);
 
-/// Keeps new pods away from a Node.
-nlohmann::json cordon_patch();
-
 }  // namespace kubexm::kube

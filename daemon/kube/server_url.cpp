@@ -37,6 +37,14 @@ bool has_any(CURLU* url, std::initializer_list<CURLUPart> parts) {
 
 }  // namespace
 
+std::string lower_case(std::string text) {
+    constexpr char kToLower = 'a' - 'A';
+    for (char& c : text) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + kToLower);
+    }
+    return text;
+}
+
 std::string ServerUrl::text() const { return fmt::format("https://{}:{}{}", host, port, path); }
 
 Result<ServerUrl> read_server_url(std::string_view text) {
@@ -52,7 +60,8 @@ Result<ServerUrl> read_server_url(std::string_view text) {
         has_any(url.get(), {CURLUPART_QUERY, CURLUPART_FRAGMENT, CURLUPART_ZONEID})) {
         return refused();
     }
-    ServerUrl server{.host = part(url.get(), CURLUPART_HOST),
+    // In lower case, as the executor and certificates have names.
+    ServerUrl server{.host = lower_case(part(url.get(), CURLUPART_HOST)),
                      .port = part(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT),
                      .path = part(url.get(), CURLUPART_PATH)};
     while (server.path.ends_with('/')) server.path.pop_back();

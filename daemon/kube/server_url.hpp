@@ -7,6 +7,9 @@
 
 namespace kubexm::kube {
 
+/// Of ASCII letters; other bytes of a host's name are refused elsewhere.
+std::string lower_case(std::string text);
+
 /// The parts of "https://host:6443/prefix".
 struct ServerUrl {
     std::string host;  // an IPv6 address has its brackets

@@ -21,6 +21,20 @@ json to_json(const SigningRequest& request) {
             {"spec", std::move(spec)}};
 }
 
+SigningRequest signing_request_from_json(const json& object) {
+    SigningRequest request{.name = text_at(object, {"metadata", "name"}),
+                           .signer = text_at(object, {"spec", "signerName"}),
+                           .request = "",
+                           .usages = {},
+                           .lifetime = {}};
+    request.request = from_base64(text_at(object, {"spec", "request"})).value_or("");
+    const json& usages = at(object, {"spec", "usages"});
+    for (const json& usage : usages.is_array() ? usages : json::array()) {
+        request.usages.push_back(usage.is_string() ? usage.get<std::string>() : "");
+    }
+    return request;
+}
+
 Result<std::string> issued_certificate(const json& object) {
     const json& conditions = at(object, {"status", "conditions"});
     for (const json& condition : conditions.is_array() ? conditions : json::array()) {

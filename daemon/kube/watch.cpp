@@ -4,12 +4,11 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <random>
 #include <utility>
 
-#include "daemon/kube/backoff.hpp"
 #include "daemon/kube/failure.hpp"
 #include "daemon/kube/query.hpp"
+#include "daemon/kube/request_backoff.hpp"
 #include "daemon/kube/watch_event.hpp"
 
 namespace kubexm::kube {
@@ -24,7 +23,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kShortestWatch = 300;
 constexpr int kLongestWatch = 600;
 constexpr auto kGrace = 30s;                        // after which we end the watch ourselves
-constexpr auto kTooShort = 1s;                      // a watch that ended sooner has failed
 constexpr std::chrono::milliseconds kAnswer = 30s;  // a watch is answered at once
 
 bool is_same(const Answer<void>& a, const Answer<void>& b) {
@@ -42,14 +40,15 @@ bool is_wrong_version(const Failure& failure) {
 // Callbacks may destroy the Watch: a function that calls them holds a reference and checks
 // is_dropped afterwards.
 struct Watch::Impl : std::enable_shared_from_this<Impl> {
-    Impl(Loop& the_loop, Api& the_api, std::string the_collection, std::string the_name,
-         Listener the_listener, std::chrono::milliseconds the_silence)
+    Impl(Loop& the_loop, Api& the_api, Random the_random, std::string the_collection,
+         std::string the_name, Listener the_listener, const WatchLimits& the_limits)
         : loop(the_loop),
           api(the_api),
+          random(std::move(the_random)),
           collection(std::move(the_collection)),
           name(std::move(the_name)),
           listener(std::move(the_listener)),
-          most_silence(the_silence) {}
+          limits(the_limits) {}
 
     std::string path(std::string_view more) const;
     void list();
@@ -69,10 +68,11 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
 
     Loop& loop;
     Api& api;
+    Random random;
     std::string collection;
     std::string name;
     Listener listener;
-    std::chrono::milliseconds most_silence;
+    WatchLimits limits;
 
     // To list or watch from; empty: the newest, which the first list demands so that a lagging
     // server does not show stale assignments.
@@ -81,7 +81,6 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     std::optional<Answer<void>> state;
     RequestBackoff backoff;
     Clock::time_point watching_since;
-    std::minstd_rand random{std::random_device{}()};
     Api::Handle request;
     Loop::Handle timer;
     Loop::Handle silence;        // ends a watch that is not answered, or whose bookmarks stop
@@ -90,10 +89,10 @@ struct Watch::Impl : std::enable_shared_from_this<Impl> {
     bool is_dropped = false;
 };
 
-Watch::Watch(Loop& loop, Api& api, std::string collection, std::string name, Listener listener,
-             std::chrono::milliseconds most_silence)
-    : impl_(std::make_shared<Impl>(loop, api, std::move(collection), std::move(name),
-                                   std::move(listener), most_silence)) {}
+Watch::Watch(Loop& loop, Api& api, Random random, std::string collection, std::string name,
+             Listener listener, const WatchLimits& limits)
+    : impl_(std::make_shared<Impl>(loop, api, std::move(random), std::move(collection),
+                                   std::move(name), std::move(listener), limits)) {}
 
 Watch::~Watch() { impl_->drop(); }
 
@@ -150,13 +149,14 @@ void Watch::Impl::begin_after(const json& known) {
 }
 
 void Watch::Impl::watch() {
-    const int seconds = std::uniform_int_distribution(kShortestWatch, kLongestWatch)(random);
+    const auto seconds =
+        kShortestWatch + static_cast<int>(random() * (kLongestWatch - kShortestWatch));
     watching_since = Clock::now();
     request = api.stream(
         path(fmt::format("&watch=true&allowWatchBookmarks=true&timeoutSeconds={}", seconds)),
         std::chrono::seconds(seconds) + kGrace, [this](std::string_view line) { on_line(line); },
         [this](Answer<void> ended) { on_end(std::move(ended)); });
-    expect_within(std::min(most_silence, kAnswer));
+    expect_within(std::min(limits.most_silence, kAnswer));
 }
 
 void Watch::Impl::on_line(std::string_view line) {
@@ -174,7 +174,8 @@ void Watch::Impl::on_line(std::string_view line) {
 /// An accepted watch counts as working once it has lasted, also without events.
 void Watch::Impl::expect_success() {
     if (state && state->has_value()) return;
-    auto waiting = loop.after(kTooShort, [kept = shared_from_this()] { kept->set_state({}); });
+    auto waiting =
+        loop.after(limits.shortest, [kept = shared_from_this()] { kept->set_state({}); });
     if (waiting) timer = std::move(*waiting);
 }
 
@@ -182,7 +183,7 @@ void Watch::Impl::expect_success() {
 /// expected once: it may be of another kind.
 void Watch::Impl::expect_bookmarks() {
     silence.reset();
-    if (had_bookmarks || !std::exchange(has_waited, true)) expect_within(most_silence);
+    if (had_bookmarks || !std::exchange(has_waited, true)) expect_within(limits.most_silence);
 }
 
 /// A proxy may keep the connection to us after it lost its own, and a connection may be older than
@@ -206,7 +207,7 @@ void Watch::Impl::on_event(WatchEvent event) {
         version = event.version;
         had_bookmarks = true;
     }
-    if (had_bookmarks) expect_within(most_silence);
+    if (had_bookmarks) expect_within(limits.most_silence);
     const bool is_change = event.type == WatchEvent::Type::changed;
     if (event.name != name || (!is_change && event.type != WatchEvent::Type::deleted)) return;
     version = event.version;
@@ -219,7 +220,7 @@ void Watch::Impl::on_end(Answer<void> ended) {
     const auto kept = shared_from_this();
     timer.reset();
     silence.reset();
-    const bool was_short = Clock::now() - watching_since < kTooShort;
+    const bool was_short = Clock::now() - watching_since < limits.shortest;
     const auto next = ended ? &Impl::watch : &Impl::list;
     if (!was_short) backoff.reset();
     if (!was_short && (ended || is_wrong_version(ended.error()))) return (this->*next)();
@@ -230,8 +231,7 @@ void Watch::Impl::on_end(Answer<void> ended) {
 }
 
 void Watch::Impl::retry(const Failure& failure, void (Impl::*what)()) {
-    const double jitter = std::uniform_real_distribution(0.0, 1.0)(random);
-    auto waiting = loop.after(backoff.next(failure, jitter), [this, what] { (this->*what)(); });
+    auto waiting = loop.after(backoff.next(failure, random()), [this, what] { (this->*what)(); });
     if (waiting) timer = std::move(*waiting);  // else the loop has ended
     set_state(std::unexpected(failure));
 }

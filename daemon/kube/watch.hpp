@@ -6,10 +6,18 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "daemon/base/random.hpp"
 #include "daemon/kube/api.hpp"
 #include "daemon/loop/loop.hpp"
 
 namespace kubexm::kube {
+
+struct WatchLimits {
+    /// Of a server that sends bookmarks; a watch that is not answered waits for at most 30 s.
+    std::chrono::milliseconds most_silence = std::chrono::seconds(110);
+    /// A watch that ended sooner has failed.
+    std::chrono::milliseconds shortest = std::chrono::seconds(1);
+};
 
 /// Follows one object by name: list, then watch from the list's version, with bookmarks. After 410
 /// it lists again, and where bookmarks stop; after any other end it watches again from the last
@@ -23,10 +31,8 @@ public:
         std::function<void(const Answer<void>&)> on_change;
     };
     /// `collection`: "/api/v1/nodes", "/apis/.../namespaces/default/byohosts".
-    /// `most_silence` of a server that sends bookmarks; a watch that is not answered waits for at
-    /// most 30 s.
-    Watch(Loop& loop, Api& api, std::string collection, std::string name, Listener listener,
-          std::chrono::milliseconds most_silence = std::chrono::seconds(110));
+    Watch(Loop& loop, Api& api, Random random, std::string collection, std::string name,
+          Listener listener, const WatchLimits& limits = {});
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
     ~Watch();

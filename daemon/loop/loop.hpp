@@ -53,7 +53,7 @@ public:
 
     /// Runs until stop(), once; returns its code, which is not negative.
     Result<int> run();
-    /// Dispatches one ready event without waiting; false: none was ready.
+    /// For tests: dispatches one ready event without waiting; false: none was ready.
     Result<bool> turn();
     /// Callbacks posted before still run, those posted later are dropped. Any thread.
     void stop(int code);

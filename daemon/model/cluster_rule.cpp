@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kAny = "*";
 
 bool has_port(std::string_view endpoint) {
-    return endpoint.rfind(':') != std::string_view::npos && !endpoint.ends_with(']');
+    const auto read = endpoint_from(endpoint);
+    return read && read->port;
 }
 
 /// "HOST:PORT" of "https://HOST[:PORT]".
@@ -27,9 +28,7 @@ std::string endpoint_of(std::string_view server) {
 std::optional<ClusterRule> cluster_rule(std::string_view entry) {
     constexpr std::string_view kPin = "sha256:";
     ClusterRule rule{.endpoint = std::string(entry.substr(0, entry.find(' '))), .pins = {}};
-    if (rule.endpoint != kAny && !(has_port(rule.endpoint) && is_endpoint(rule.endpoint))) {
-        return std::nullopt;
-    }
+    if (rule.endpoint != kAny && !has_port(rule.endpoint)) return std::nullopt;
     for (std::size_t at = entry.find(' '); at != std::string_view::npos;) {
         const std::size_t end = entry.find(' ', at + 1);
         std::string_view word = entry.substr(

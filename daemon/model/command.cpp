@@ -47,7 +47,7 @@ Result<Command> command_from_json(std::string_view body) {
     CommandBody read;
     TRY(codec::decode(*document, read, {"operation", {}}));
     TRY(check_seconds(read));
-    Command command{.verb = read.verb, .duration = {}, .uid = 0, .door = {}, .id = {}};
+    Command command{.verb = read.verb, .duration = {}, .uid = 0, .listener = {}, .id = {}};
     if (read.seconds) command.duration = std::chrono::seconds(*read.seconds);
     return command;
 }

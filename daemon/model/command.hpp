@@ -16,10 +16,11 @@ namespace kubexm::model {
 /// What a person asks kubexmd to do; api/openapi.yaml explains it to users.
 enum class Verb {
     pause,   // no repair, no new orders
-    resume,  // ends a pause, and the stay outside after a leave
+    resume,  // ends a pause, or follows orders again after a leave
     leave,   // release the host, whatever the orders say
     adopt,   // decides a held host: keep the node and follow the new orders
     repair,  // put drifted objects back now
+    renew,   // renew the certificates of this host now
 };
 
 /// A pause without a duration lasts until resume.
@@ -29,7 +30,7 @@ struct Command {
     Verb verb = Verb::pause;
     std::optional<std::chrono::seconds> duration;  // of a pause; nothing: until resume
     std::uint32_t uid = 0;                         // who asked, as the kernel says
-    std::string door;                              // where: "control"
+    std::string listener;                          // where: "control"
     std::string id;                                // of this request, for log and audit
 
     bool operator==(const Command&) const = default;
@@ -37,7 +38,7 @@ struct Command {
 
 /// The body of POST /v1/operations: verb and, for a pause, "for" in seconds.
 std::string to_json(const Command& command);
-/// Reads it from an unknown client; uid, door and id stay empty. invalid: names the member.
+/// Reads it from an unknown client; uid, listener and id stay empty. invalid: names the member.
 Result<Command> command_from_json(std::string_view body);
 
 }  // namespace kubexm::model
@@ -46,12 +47,13 @@ namespace kubexm {
 
 template <>
 struct Names<model::Verb> {
-    static constexpr std::array<std::pair<model::Verb, std::string_view>, 5> kAll{{
+    static constexpr std::array<std::pair<model::Verb, std::string_view>, 6> kAll{{
         {model::Verb::pause, "pause"},
         {model::Verb::resume, "resume"},
         {model::Verb::leave, "leave"},
         {model::Verb::adopt, "adopt"},
         {model::Verb::repair, "repair"},
+        {model::Verb::renew, "renew"},
     }};
 };
 

@@ -118,6 +118,57 @@ struct ContainerdConfiguration {
     }
 };
 
+enum class RegistryCapability { pull, resolve };
+
+/// A server that has the images of a registry, too.
+struct RegistryMirror {
+    std::string endpoint;  // "https://mirror.example.com:5000"
+    std::vector<RegistryCapability> capabilities;
+    std::string ca;  // a file in kRegistryCas: "mirror.crt"; empty: the CAs of the host
+
+    bool operator==(const RegistryMirror&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("endpoint", self.endpoint);
+        visit("capabilities", self.capabilities);
+        visit("ca", self.ca);
+    }
+};
+
+/// The mirrors of a registry, for containerd: certs.d/REGISTRY/hosts.toml. No parameter turns the
+/// verification of certificates off, and none is for all registries.
+struct RegistryHosts {
+    static constexpr std::string_view kType = "registry-hosts";
+    std::string registry;                 // "registry.k8s.io" or "10.0.0.5:5000"
+    std::vector<RegistryMirror> mirrors;  // asked in this order, before the registry itself
+
+    bool operator==(const RegistryHosts&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("registry", self.registry);
+        visit("mirrors", self.mirrors);
+    }
+};
+
+/// The pod network of the reference plugins bridge, host-local and portmap.
+struct CniConfiguration {
+    static constexpr std::string_view kType = "cni-configuration";
+    std::string name;         // of the network
+    std::string bridge;       // its link: "cni0"
+    std::string ipv4_subnet;  // "10.244.1.0/24"; empty: none
+    std::string ipv6_subnet;
+    std::uint32_t mtu = 0;  // of the bridge; 0: the kernel chooses
+    bool masquerade = true;
+
+    bool operator==(const CniConfiguration&) const = default;
+    static void fields(auto& self, auto&& visit) {
+        visit("name", self.name);
+        visit("bridge", self.bridge);
+        visit("ipv4_subnet", self.ipv4_subnet);
+        visit("ipv6_subnet", self.ipv6_subnet);
+        visit("mtu", self.mtu);
+        visit("masquerade", self.masquerade);
+    }
+};
+
 enum class ManagedService { kubelet, containerd };
 
 /// A drop-in that gives a service its proxy settings.
@@ -155,12 +206,16 @@ struct ModulesFile {
     static void fields(auto& self, auto&& visit) { visit("modules", self.modules); }
 };
 
-using Document = std::variant<KubeletService, KubeletConfiguration, Kubeconfig,
-                              ContainerdConfiguration, ProxyDropIn, SysctlFile, ModulesFile>;
+using Document =
+    std::variant<KubeletService, KubeletConfiguration, Kubeconfig, ContainerdConfiguration,
+                 RegistryHosts, CniConfiguration, ProxyDropIn, SysctlFile, ModulesFile>;
 
 // The CAs of a cluster: of its API server, and of the clients that kubelet lets in.
 inline constexpr const char* kClusterCa = "/etc/kubernetes/pki/ca.crt";
 inline constexpr const char* kClientCa = "/etc/kubernetes/pki/client-ca.crt";
+
+// The CAs of registries' mirrors. Root's directory: as installed, no plan writes there.
+inline constexpr const char* kRegistryCas = "/etc/kubexm/registry-cas";
 
 /// The file of a document.
 std::string path_of(const Document& document);

@@ -40,6 +40,7 @@ struct HostRecord {
     std::vector<Condition> conditions;
     std::vector<std::string> condition_texts;  // the JSON of each: fields of others stay
     std::string problem;                       // a malformed field; empty: none
+    std::string others;  // digest of what others write: changes with each of their changes
 
     bool operator==(const HostRecord&) const = default;
 };
@@ -49,6 +50,7 @@ struct NodeRecord {
     std::string uid;
     std::string machine_id;
     std::string provider_id;
+    bool is_cordoned = false;  // it takes no new pods
     std::string kubelet_version;
     std::string runtime_version;
     ConditionStatus ready = ConditionStatus::unknown;

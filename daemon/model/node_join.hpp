@@ -37,8 +37,10 @@ struct NodeJoin {
     std::uint32_t minor = 0;                 // 34 for Kubernetes 1.34
     std::string ca_digest;
     std::string client_ca_digest;  // of the CAs of kubelet's clients
-    std::string client_digest;     // of kubelet's certificate and key at the API server, in one PEM
-    std::string serving_digest;    // of those of kubelet's own server
+    /// Of the CAs for which kubelet has to be started again; empty: it has those of the first join.
+    std::string started_ca_digest;
+    std::string client_digest;   // of kubelet's certificate and key at the API server, in one PEM
+    std::string serving_digest;  // of those of kubelet's own server
     KubeletSettings kubelet;
     std::vector<Pair> labels;
     std::vector<Taint> taints;
@@ -53,6 +55,7 @@ struct NodeJoin {
         visit("minor", self.minor);
         visit("ca_digest", self.ca_digest);
         visit("client_ca_digest", self.client_ca_digest);
+        visit("started_ca_digest", self.started_ca_digest);
         visit("client_digest", self.client_digest);
         visit("serving_digest", self.serving_digest);
         visit("kubelet", self.kubelet);
@@ -61,8 +64,10 @@ struct NodeJoin {
     }
 };
 
-/// SHA-256 of the wanted state: all but the certificates, which are renewed on their own, and the
-/// CAs of clients, which stay those of the first join. Pure.
+/// SHA-256 of the wanted state: all but the certificates, which are renewed on their own, the CAs
+/// of clients, which stay those of the first join, and what kubelet was started with. Members at
+/// their default do not count: a newer version with more of them must not plan every node again.
+/// Pure.
 std::string wanted_of(NodeJoin join);
 
 }  // namespace kubexm::model

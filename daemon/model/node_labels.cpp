@@ -39,4 +39,9 @@ std::vector<Pair> labels_for_kubelet(std::vector<Pair> labels) {
     return labels;
 }
 
+std::vector<Pair> labels_of_others(std::vector<Pair> labels) {
+    std::erase_if(labels, [](const Pair& label) { return may_kubelet_set_label(label.key); });
+    return labels;
+}
+
 }  // namespace kubexm::model

@@ -13,4 +13,7 @@ bool may_kubelet_set_label(std::string_view key);
 /// Without those that kubelet refuses.
 std::vector<Pair> labels_for_kubelet(std::vector<Pair> labels);
 
+/// Those that kubelet refuses: others have to set them on the Node.
+std::vector<Pair> labels_of_others(std::vector<Pair> labels);
+
 }  // namespace kubexm::model

@@ -5,9 +5,10 @@
 #include "daemon/base/digest.hpp"
 #include "daemon/base/hex.hpp"
 #include "daemon/base/json.hpp"
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/scan.hpp"
 #include "daemon/base/try.hpp"
-#include "daemon/model/codec.hpp"
+#include "daemon/model/plan_codec.hpp"
 
 namespace kubexm::model {
 
@@ -33,7 +34,9 @@ Result<> agrees(const json& given, std::string_view name, const json& derived,
                 const std::string& where) {
     const auto member = given.find(std::string(name));
     if (member == given.end() || *member == derived) return {};
-    return fail(Code::invalid, fmt::format("{}.{}: does not agree with the rest", where, name));
+    return refusal(
+        "agreement", Code::invalid,
+        fmt::format("{}.{}: expected the value derived from the steps; leave it out", where, name));
 }
 
 Result<Step> read_step(const json& given, const std::string& where) {
@@ -58,7 +61,7 @@ Result<Step> read_step(const json& given, const std::string& where) {
 Result<std::string> short_name(const json& document, const char* member) {
     std::string value;
     if (!document.contains(member)) {
-        return fail(Code::invalid, fmt::format("{}: is missing", member));
+        return fail(Code::invalid, fmt::format("{}: expected, found none", member));
     }
     TRY(codec::decode(document[member], value, {member}));
     const auto is_such = [](char c) { return is_name_character(c) || c == ':'; };
@@ -91,6 +94,12 @@ std::string hash_of(const Plan& plan) {
     for (const Step& step : plan.steps) steps.push_back(codec::encode(step));
     // nlohmann keeps members sorted by name, so equal structs give equal text.
     return sha256(json{{"owner", plan.owner}, {"steps", steps}}.dump());
+}
+
+std::string digest_of(std::span<const Step> steps) {
+    json list = json::array();
+    for (const Step& step : steps) list.push_back(codec::without_defaults(step));
+    return sha256(list.dump());
 }
 
 json encode(const Plan& plan) {

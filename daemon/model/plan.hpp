@@ -30,6 +30,10 @@ struct Plan {
 /// SHA-256 over owner and steps in their JSON form; id, purpose and wanted are not part of it.
 std::string hash_of(const Plan& plan);
 
+/// SHA-256 over steps without the members that have their default value: a newer version, with more
+/// of them, has the same digest.
+std::string digest_of(std::span<const Step> steps);
+
 /// The documented form: id, owner, purpose, wanted, hash and steps, each with type, target, text,
 /// effects and its parameters under "with".
 std::string to_json(const Plan& plan);

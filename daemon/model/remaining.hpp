@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/model/plan_states.hpp"
 
 namespace kubexm::model {
 
@@ -22,8 +24,25 @@ struct Remaining {
     }
 };
 
-/// As the journal stores them; an empty list is an empty text.
-std::string to_json(const std::vector<Remaining>& stays);
-Result<std::vector<Remaining>> remaining_from_json(std::string_view text);
+/// Whether an undo that is in `state`, and names what stays, has left a host that can join again:
+/// nothing of it would harm that. An undo that failed or was stopped names all that it did not do.
+/// Pure.
+bool frees_host(PlanState state, const std::vector<Remaining>& stays);
+
+/// What an undo left, as far as a record can name it.
+struct Stays {
+    std::vector<Remaining> named;
+    std::uint32_t unnamed = 0;  // objects that stay, too
+
+    static void fields(auto& self, auto&& visit) {
+        visit("named", self.named);
+        visit("unnamed", self.unnamed);
+    }
+};
+
+/// As the journal stores it, the first ones by name: `stays` begins with what harms the next join.
+/// An empty list is an empty text.
+std::string to_json(std::vector<Remaining> stays);
+Result<Stays> stays_from_json(std::string_view text);
 
 }  // namespace kubexm::model

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/base/names.hpp"
+#include "daemon/model/permits.hpp"
 #include "daemon/model/plan.hpp"
 #include "daemon/model/preflight.hpp"
 #include "daemon/model/remaining.hpp"
@@ -139,7 +140,8 @@ struct Snapshot {
     std::optional<PlanView> plan;       // the running one, or the last one
     std::vector<CertificateView> certificates;
     std::vector<UnitView> units;
-    std::string version;  // of kubexmd
+    std::optional<Permits> permits;  // by root's lists; none: the executor has not said it yet
+    std::string version;             // of kubexmd
 
     bool operator==(const Snapshot&) const = default;
 };

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "daemon/base/overloaded.hpp"
-#include "daemon/model/names.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::model {
 
@@ -28,6 +28,13 @@ std::vector<std::string> unit_effects(const UnitState& unit) {
     return {};
 }
 
+template <typename T>
+concept PathStep = OneOf<T, DataFile, SecretFile, Directory, Symlink, ManagedBlock, AbsentPath,
+                         DeletedTree, Claim>;
+template <typename T>
+concept PathlessStep =
+    OneOf<T, Sysctl, KernelModule, SwapOff, UnitState, DaemonReload, TransientUnit, SideEffects>;
+
 }  // namespace
 
 std::string path_of(const Document& document) {
@@ -46,6 +53,12 @@ std::string path_of(const Document& document) {
             [](const ContainerdConfiguration&) -> std::string {
                 return "/etc/containerd/config.toml";
             },
+            [](const RegistryHosts& file) -> std::string {
+                return fmt::format("/etc/containerd/certs.d/{}/hosts.toml", file.registry);
+            },
+            [](const CniConfiguration&) -> std::string {
+                return "/etc/cni/net.d/10-kubexm.conflist";
+            },
             [](const ProxyDropIn& file) -> std::string {
                 return file.service == ManagedService::kubelet
                            ? "/etc/systemd/system/kubelet.service.d/10-kubexm-proxy.conf"
@@ -57,61 +70,76 @@ std::string path_of(const Document& document) {
         document);
 }
 
-// Each description: target, text, unit, effects, digests.
+// Each description: target, object, text, unit, effects, digests.
 
 Description RenderedFile::describe() const {
     const std::string path = path_of(document);
     std::vector<std::string> digests;
     if (written) digests.push_back(written->digest);
-    return {path, "write " + path, "", {}, std::move(digests)};
+    return {path, "file " + path, "write " + path, "", {}, std::move(digests)};
 }
 
-Description DataFile::describe() const { return {path, "write " + path, "", {}, {digest}}; }
+Description DataFile::describe() const {
+    return {path, "file " + path, "write " + path, "", {}, {digest}};
+}
 
 Description SecretFile::describe() const {
-    return {path, "write secret " + path, "", {}, {digest}};
+    return {path, "secret file " + path, "write secret " + path, "", {}, {digest}};
 }
 
 Description Directory::describe() const {
-    return {path, fmt::format("create directory {} ({:04o})", path, access.mode.bits), "", {}, {}};
+    return {path,
+            "directory " + path,
+            fmt::format("create directory {} ({:04o})", path, access.mode.bits),
+            "",
+            {},
+            {}};
 }
 
 Description Symlink::describe() const {
-    return {path, fmt::format("link {} to {}", path, target), "", {}, {}};
+    return {path, "link " + path, fmt::format("link {} to {}", path, target), "", {}, {}};
 }
 
 Description ManagedBlock::describe() const {
-    return {path + "#" + name, fmt::format("write block \"{}\" in {}", name, path), "", {}, {}};
+    const std::string block = fmt::format("block \"{}\" in {}", name, path);
+    return {path + "#" + name, block, "write " + block, "", {}, {}};
 }
 
-Description AbsentPath::describe() const { return {path, "remove " + path, "", {}, {}}; }
+Description AbsentPath::describe() const {
+    return {path, "path " + path, "remove " + path, "", {}, {}};
+}
 
 Description DeletedTree::describe() const {
-    return {path, "delete everything below " + path, "", {"deletes data below " + path}, {}};
+    return {path,
+            "directory " + path,
+            "delete everything below " + path,
+            "",
+            {"deletes data below " + path},
+            {}};
 }
 
 Description Sysctl::describe() const {
-    return {key, fmt::format("set {} to {}", key, value), "", {}, {}};
+    return {key, "kernel parameter " + key, fmt::format("set {} to {}", key, value), "", {}, {}};
 }
 
 Description KernelModule::describe() const {
-    return {name, "load kernel module " + name, "", {}, {}};
+    return {name, "kernel module " + name, "load kernel module " + name, "", {}, {}};
 }
 
 Description SwapOff::describe() const {
-    return {"swap", "turn swap off", "", {"needs memory for the swapped-out pages"}, {}};
+    return {"swap", "swap", "turn swap off", "", {"needs memory for the swapped-out pages"}, {}};
 }
 
 Description Unmounted::describe() const {
-    return {below, "unmount everything below " + below, "", {}, {}};
+    return {below, "mounts below " + below, "unmount everything below " + below, "", {}, {}};
 }
 
 Description UnitState::describe() const {
-    return {name, unit_text(*this), name, unit_effects(*this), {}};
+    return {name, "unit " + name, unit_text(*this), name, unit_effects(*this), {}};
 }
 
 Description DaemonReload::describe() const {
-    return {"systemd", "reload systemd unit files", "", {}, {}};
+    return {"systemd", "unit files of systemd", "reload systemd unit files", "", {}, {}};
 }
 
 Description ComponentVersion::describe() const {
@@ -119,21 +147,27 @@ Description ComponentVersion::describe() const {
     std::vector<std::string> digests;
     digests.reserve(files.size());
     for (const ComponentFile& file : files) digests.push_back(file.digest);
-    return {component, text, "", {}, std::move(digests)};
+    return {component, "component " + component, text, "", {}, std::move(digests)};
 }
 
 Description TransientUnit::describe() const {
     const std::string text = fmt::format("run {} in {}", fmt::join(argv, " "), name);
-    return {name, text, name, {"runs " + name}, {}};
+    return {name, "unit " + name, text, name, {"runs " + name}, {}};
 }
 
 Description Claim::describe() const {
-    return {path, fmt::format("record content of {} for undo", path), "", {}, {}};
+    return {path, "content of " + path, fmt::format("record content of {} for undo", path), "", {},
+            {}};
 }
 
 Description SideEffects::describe() const {
     const std::string objects(name_of(kind));
-    return {objects, fmt::format("record existing {} for undo", objects), "", {}, {}};
+    return {objects,
+            "side effects: " + objects,
+            fmt::format("record existing {} for undo", objects),
+            "",
+            {},
+            {}};
 }
 
 std::string_view type_of(const Step& step) {
@@ -149,52 +183,19 @@ Description describe(const Step& step) {
 }
 
 std::string path_of(const Step& step) {
-    using None = std::string;
     return std::visit(overloaded{
                           [](const RenderedFile& file) { return path_of(file.document); },
                           [](const Unmounted& mounts) { return mounts.below; },
                           [](const ComponentVersion& installed) {
                               return fmt::format("{}/{}", kComponents, installed.component);
                           },
-                          [](const Sysctl&) { return None(); },
-                          [](const KernelModule&) { return None(); },
-                          [](const SwapOff&) { return None(); },
-                          [](const UnitState&) { return None(); },
-                          [](const DaemonReload&) { return None(); },
-                          [](const TransientUnit&) { return None(); },
-                          [](const SideEffects&) { return None(); },
-                          [](const auto& at_path) { return at_path.path; },
+                          [](const PathStep auto& at_path) { return at_path.path; },
+                          [](const PathlessStep auto&) { return std::string(); },
                       },
                       step);
 }
 
-std::string object_of(const Step& step) {
-    const std::string target = target_of(step);
-    const auto named = [&](std::string_view kind) { return fmt::format("{} {}", kind, target); };
-    return std::visit(overloaded{
-                          [&](const RenderedFile&) { return named("file"); },
-                          [&](const DataFile&) { return named("file"); },
-                          [&](const SecretFile&) { return named("secret file"); },
-                          [&](const Directory&) { return named("directory"); },
-                          [&](const Symlink&) { return named("link"); },
-                          [&](const ManagedBlock& block) {
-                              return fmt::format("block \"{}\" in {}", block.name, block.path);
-                          },
-                          [&](const AbsentPath&) { return named("path"); },
-                          [&](const DeletedTree&) { return named("directory"); },
-                          [&](const Sysctl&) { return named("kernel parameter"); },
-                          [&](const KernelModule&) { return named("kernel module"); },
-                          [&](const SwapOff&) { return std::string(target); },
-                          [&](const Unmounted&) { return named("mounts below"); },
-                          [&](const UnitState&) { return named("unit"); },
-                          [&](const DaemonReload&) { return std::string("unit files of systemd"); },
-                          [&](const ComponentVersion&) { return named("component"); },
-                          [&](const TransientUnit&) { return named("unit"); },
-                          [&](const Claim&) { return named("content of"); },
-                          [&](const SideEffects&) { return named("side effects:"); },
-                      },
-                      step);
-}
+std::string object_of(const Step& step) { return describe(step).object; }
 
 std::string target_of(const Step& step) { return describe(step).target; }
 std::string text_of(const Step& step) { return describe(step).text; }

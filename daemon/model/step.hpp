@@ -14,8 +14,9 @@ namespace kubexm::model {
 
 // The steps of a plan: a closed list of typed, plain structs. A change that no type describes
 // cannot be made to a host. `kType` is the type's word in JSON, `fields` names the members once,
-// for JSON, hash and wire. Paths are absolute. A new type is a struct here with its describe() in
-// step.cpp, its verbs in executor/steps (kinds.hpp and a file of its own), and its row in PLAN.md.
+// for JSON, hash and wire. Paths are absolute. A new type is a struct here, with its traits, its
+// describe() in step.cpp, its verbs in executor/steps (kinds.hpp and a file of its own), and its
+// row in PLAN.md.
 
 /// Permission bits; "0644" in the JSON form, as people write them.
 struct Mode {
@@ -53,7 +54,9 @@ struct WrittenFile {
 /// A file that the executor renders from typed parameters; the document determines its path.
 struct RenderedFile {
     static constexpr std::string_view kType = "rendered-file";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::grouped, NeededBy::units,
+                                        Drift::path};
     Document document;
     /// Written instead of a new rendering. In the ledger and in repairs only: another version may
     /// render the same document differently.
@@ -67,13 +70,16 @@ struct RenderedFile {
     }
 };
 
-/// The purpose of content that is not rendered. Anything that root executes is rendered.
-enum class DataKind { ca_bundle, registry_hosts, cni_config };
+/// The purpose of content that is not rendered: each kind has its own paths, and the executor
+/// parses the content. Anything that root executes or obeys is rendered.
+enum class DataKind { ca_bundle };
 
 /// A file whose content comes with the plan, named by digest.
 struct DataFile {
     static constexpr std::string_view kType = "data-file";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kFileData};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
+                                        kCaBundle,     CommitGroup::grouped, NeededBy::units,
+                                        Drift::path};
     std::string path;
     DataKind kind = DataKind::ca_bundle;
     std::string digest;  // SHA-256 of the content, hexadecimal
@@ -92,7 +98,9 @@ struct DataFile {
 /// A file whose content is a secret. A plan holds only its handle and digest.
 struct SecretFile {
     static constexpr std::string_view kType = "secret-file";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kFileData};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
+                                        kSecretData,   CommitGroup::grouped, NeededBy::units,
+                                        Drift::path};
     std::string path;
     std::string handle;
     std::string digest;
@@ -114,7 +122,9 @@ struct SecretFile {
 
 struct Directory {
     static constexpr std::string_view kType = "directory";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::grouped, NeededBy::units,
+                                        Drift::path};
     std::string path;
     FileAccess access{.mode = Mode{0755}};
 
@@ -128,7 +138,9 @@ struct Directory {
 
 struct Symlink {
     static constexpr std::string_view kType = "symlink";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::grouped, NeededBy::units,
+                                        Drift::path};
     std::string path;
     std::string target;
 
@@ -143,7 +155,9 @@ struct Symlink {
 /// Our lines between two marker lines in a file of another owner.
 struct ManagedBlock {
     static constexpr std::string_view kType = "managed-block";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::grouped, NeededBy::units,
+                                        Drift::path};
     std::string path;
     std::string name;
     std::vector<std::string> lines;
@@ -160,7 +174,9 @@ struct ManagedBlock {
 /// No file, symbolic link or directory at a path; a directory there must be empty.
 struct AbsentPath {
     static constexpr std::string_view kType = "absent-path";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,     UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::alone, NeededBy::none,
+                                        Drift::none};
     std::string path;
 
     Description describe() const;
@@ -171,7 +187,9 @@ struct AbsentPath {
 /// No directory at a path. Everything below it on the same file system is deleted.
 struct DeletedTree {
     static constexpr std::string_view kType = "deleted-tree";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,     UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::alone, NeededBy::none,
+                                        Drift::none};
     std::string path;
 
     Description describe() const;
@@ -182,7 +200,9 @@ struct DeletedTree {
 /// A kernel parameter, dotted: "net.ipv4.ip_forward".
 struct Sysctl {
     static constexpr std::string_view kType = "sysctl";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,       UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::grouped, NeededBy::none,
+                                        Drift::own};
     std::string key;
     std::string value;
 
@@ -196,7 +216,9 @@ struct Sysctl {
 
 struct KernelModule {
     static constexpr std::string_view kType = "kernel-module";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,     UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::alone, NeededBy::none,
+                                        Drift::none};
     std::string name;
 
     Description describe() const;
@@ -207,7 +229,9 @@ struct KernelModule {
 /// No swap is in use: every active .swap unit is stopped.
 struct SwapOff {
     static constexpr std::string_view kType = "swap-off";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,     UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::alone, NeededBy::none,
+                                        Drift::none};
 
     Description describe() const;
     bool operator==(const SwapOff&) const = default;
@@ -217,7 +241,9 @@ struct SwapOff {
 /// Nothing is mounted below a path: the .mount units there are stopped, deepest first.
 struct Unmounted {
     static constexpr std::string_view kType = "unmounted";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,     UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::alone, NeededBy::none,
+                                        Drift::none};
     std::string below;
 
     Description describe() const;
@@ -228,7 +254,9 @@ struct Unmounted {
 /// The desired state of a unit. Members without a value stay as they are.
 struct UnitState {
     static constexpr std::string_view kType = "unit-state";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,     UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::alone, NeededBy::pods,
+                                        Drift::own};
     std::string name;  // "kubelet.service"
     std::optional<bool> enabled;
     std::optional<bool> active;
@@ -249,7 +277,9 @@ struct UnitState {
 /// systemd has loaded the unit files of these units as they are on the disk.
 struct DaemonReload {
     static constexpr std::string_view kType = "daemon-reload";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::last, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::last,
+                                        kNoContent,    CommitGroup::grouped, NeededBy::none,
+                                        Drift::none};
     std::vector<std::string> units;
 
     Description describe() const;
@@ -260,7 +290,9 @@ struct DaemonReload {
 /// A command that PID 1 runs once in a transient unit. No shell.
 struct TransientUnit {
     static constexpr std::string_view kType = "transient-unit";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,     UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::alone, NeededBy::none,
+                                        Drift::none};
     std::string name;  // "kubexm-preflight.service"
     std::vector<std::string> argv;
     std::uint32_t timeout_seconds = 60;
@@ -295,7 +327,9 @@ inline constexpr std::string_view kComponents = "/opt/kubexm";
 /// must be on root's list.
 struct ComponentVersion {
     static constexpr std::string_view kType = "component-version";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kBinaries};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,     UndoOrder::in_order,
+                                        kBinaries,     CommitGroup::alone, NeededBy::both,
+                                        Drift::own};
     std::string component;  // "kubelet"
     std::string version;    // "v1.34.1"
     std::vector<ComponentFile> files;
@@ -312,7 +346,9 @@ struct ComponentVersion {
 /// A path that a started unit will create or fill. Undo removes everything new in it.
 struct Claim {
     static constexpr std::string_view kType = "claim";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::records, NeededBy::both,
+                                        Drift::none};
     std::string path;
     std::optional<bool> if_empty;       // remove only the directory itself, and only if it is empty
     std::optional<std::string> prefix;  // of the names that are ours, also of mounts: "cni-"
@@ -326,14 +362,16 @@ struct Claim {
     }
 };
 
-/// Objects other than files that a kubelet and its pods create.
-enum class SideEffect { pods, chains, links, cgroups };
+/// Objects that a kubelet, its pods and the pod network create beside the claimed paths.
+enum class SideEffect { pods, chains, sets, links, routes, network_files, cgroups };
 
 /// Undo removes the objects of a kind that appeared after this step. A plan names the kind only, so
 /// it cannot point at an object of another owner.
 struct SideEffects {
     static constexpr std::string_view kType = "side-effects";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk, Undo::in_order, kNoContent};
+    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,    CommitGroup::records, NeededBy::both,
+                                        Drift::none};
     SideEffect kind = SideEffect::pods;
 
     Description describe() const;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// What every step type says about itself beside its struct. Nothing here has a default: the
+// The traits of a step type, beside its struct. Nothing here has a default: the
 // compiler finds what a new type forgot.
 
 namespace kubexm::model {
@@ -14,7 +14,19 @@ namespace kubexm::model {
 enum class State { on_disk, runtime };
 
 /// Undo goes from the newest step to the oldest; a `last` step is undone after all others.
-enum class Undo { in_order, last };
+enum class UndoOrder { in_order, last };
+
+/// `records`: applying it changes nothing, its pre-image is for undo alone. `alone`: it starts or
+/// stops something, destroys what cannot be captured, or takes long; it shares no commit.
+enum class CommitGroup { records, grouped, alone };
+
+/// What needs the object, or makes it again, while it still runs; such an undo goes first.
+enum class NeededBy { none, units, pods, both };
+
+/// How an applied step is compared with the host later. `none`: it changes something once, or only
+/// on undo. `path`: its check tells whether the object at path_of() differs. `own`: by a function
+/// of engine/drift.cpp.
+enum class Drift { none, path, own };
 
 /// The content that comes with the plan, by digest.
 struct StepContent {
@@ -23,7 +35,8 @@ struct StepContent {
 };
 
 inline constexpr StepContent kNoContent{0, false};
-inline constexpr StepContent kFileData{std::uint64_t{4} << 20U, false};
+inline constexpr StepContent kCaBundle{std::uint64_t{256} << 10U, false};
+inline constexpr StepContent kSecretData{std::uint64_t{64} << 10U, false};  // a key and its chain
 inline constexpr StepContent kBinaries{std::uint64_t{1} << 30U, true};
 
 /// The slowest steps: deleting a large tree, stopping a unit that does not react.
@@ -33,25 +46,37 @@ inline constexpr std::chrono::minutes kStepDeadline{5};
 struct StepTraits {
     std::chrono::seconds deadline;
     State state;
-    Undo undo;
+    UndoOrder undo_order;
     StepContent content;
+    CommitGroup commit_group;
+    NeededBy needed_by;
+    Drift drift;
 
-    constexpr StepTraits(std::chrono::seconds deadline_, State state_, Undo undo_,
-                         StepContent content_)
-        : deadline(deadline_), state(state_), undo(undo_), content(content_) {}
+    constexpr StepTraits(std::chrono::seconds deadline_, State state_, UndoOrder undo_order_,
+                         StepContent content_, CommitGroup commit_group_, NeededBy needed_by_,
+                         Drift drift_)
+        : deadline(deadline_),
+          state(state_),
+          undo_order(undo_order_),
+          content(content_),
+          commit_group(commit_group_),
+          needed_by(needed_by_),
+          drift(drift_) {}
 };
 
 /// What one step is about.
 struct Description {
     std::string target;  // a path, a unit, a key; equal type and target: the same object
+    std::string object;  // for a list of objects: "file /etc/hosts", "unit kubelet.service"
     std::string text;    // one line for a person: "write /var/lib/kubelet/config.yaml"
     std::string unit;    // of systemd, that the step starts or stops; empty: none
     std::vector<std::string> effects;  // to know before agreeing: "stops kubelet.service"
     std::vector<std::string> digests;  // of the content that comes with the plan
 
-    Description(std::string target_, std::string text_, std::string unit_,
+    Description(std::string target_, std::string object_, std::string text_, std::string unit_,
                 std::vector<std::string> effects_, std::vector<std::string> digests_)
         : target(std::move(target_)),
+          object(std::move(object_)),
           text(std::move(text_)),
           unit(std::move(unit_)),
           effects(std::move(effects_)),

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <utility>
@@ -21,16 +23,6 @@ namespace kubexm::pki {
 namespace {
 
 using std::chrono::sys_seconds;
-
-/// The only value of this kind in a name; empty if there is none or more than one.
-std::string only_entry(const X509_NAME* name, int nid) {
-    const int at = ::X509_NAME_get_index_by_NID(name, nid, -1);
-    if (at < 0 || ::X509_NAME_get_index_by_NID(name, nid, at) >= 0) return "";
-    const ASN1_STRING* value = ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(name, at));
-    unsigned char* utf8 = nullptr;
-    const int size = ::ASN1_STRING_to_UTF8(&utf8, value);
-    return take_bytes(utf8, size);
-}
 
 Result<std::string> text_of(const X509_NAME* name) {
     const Bio bio(::BIO_new(::BIO_s_mem()));
@@ -137,6 +129,21 @@ Result<std::string> read_bundle(std::string_view pem) {
         }
     }
     return written(bio.get());
+}
+
+Result<std::vector<std::string>> fingerprints_of(std::string_view pem) {
+    const auto certificates = TRY(read_certificates(pem));
+    std::vector<std::string> fingerprints;
+    for (const X509Certificate& certificate : certificates) {
+        std::string bytes(SHA256_DIGEST_LENGTH, '\0');
+        auto* const target = reinterpret_cast<unsigned char*>(bytes.data());
+        if (::X509_digest(certificate.get(), ::EVP_sha256(), target, nullptr) != 1) {
+            return openssl_failed("computing the digest of a certificate");
+        }
+        fingerprints.push_back(to_hex(bytes));
+    }
+    std::ranges::sort(fingerprints);
+    return fingerprints;
 }
 
 }  // namespace kubexm::pki

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/base/error.hpp"
 #include "daemon/pki/key.hpp"
@@ -35,5 +36,8 @@ Result<> check_issued(const Certificate& certificate, const Key& key, const Subj
 /// A CA bundle of at least one certificate, normalised: PEM blocks without text around them.
 /// invalid: empty, unreadable, or with another kind of block.
 Result<std::string> read_bundle(std::string_view pem);
+
+/// SHA-256 of each certificate of a CA bundle, in order of their values.
+Result<std::vector<std::string>> fingerprints_of(std::string_view pem);
 
 }  // namespace kubexm::pki

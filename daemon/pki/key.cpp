@@ -21,15 +21,6 @@ struct CheckFree {
     void operator()(EVP_PKEY_CTX* context) const { ::EVP_PKEY_CTX_free(context); }
 };
 
-/// Without it OpenSSL asks on the terminal.
-int no_password(char*, int, int, void*) { return -1; }
-
-std::string public_key_of(EVP_PKEY* key) {
-    unsigned char* der = nullptr;
-    const int size = ::i2d_PUBKEY(key, &der);
-    return take_bytes(der, size);
-}
-
 bool is_p256(EVP_PKEY* key) {
     std::array<char, 32> curve{};
     return ::EVP_PKEY_is_a(key, "EC") == 1 &&

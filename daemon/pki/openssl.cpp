@@ -27,6 +27,23 @@ std::string take_bytes(unsigned char* bytes, int size) {
     return copy;
 }
 
+std::string public_key_of(EVP_PKEY* key) {
+    unsigned char* der = nullptr;
+    const int size = ::i2d_PUBKEY(key, &der);
+    return take_bytes(der, size);
+}
+
+int no_password(char*, int, int, void*) { return -1; }
+
+std::string only_entry(const X509_NAME* name, int nid) {
+    const int at = ::X509_NAME_get_index_by_NID(name, nid, -1);
+    if (at < 0 || ::X509_NAME_get_index_by_NID(name, nid, at) >= 0) return "";
+    const ASN1_STRING* value = ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(name, at));
+    unsigned char* utf8 = nullptr;
+    const int size = ::ASN1_STRING_to_UTF8(&utf8, value);
+    return take_bytes(utf8, size);
+}
+
 std::unexpected<Error> openssl_failed(std::string_view doing) {
     const char* reason = ::ERR_reason_error_string(::ERR_peek_last_error());
     auto failed = fail(Code::internal, fmt::format("{}: OpenSSL: {}", doing,

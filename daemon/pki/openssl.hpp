@@ -31,6 +31,16 @@ std::string written(BIO* bio);
 /// Copies and frees bytes that OpenSSL allocated; empty if `size` is not positive.
 std::string take_bytes(unsigned char* bytes, int size);
 
+/// SubjectPublicKeyInfo in DER.
+std::string public_key_of(EVP_PKEY* key);
+
+/// A callback for PEM: without one OpenSSL asks for the password of an encrypted block on the
+/// terminal.
+int no_password(char* buffer, int size, int is_written, void* data);
+
+/// The only value of this kind in a name; empty if there is none or more than one.
+std::string only_entry(const X509_NAME* name, int nid);
+
 /// Adds an entry to a name: {NID_commonName, "system:node:h1"}.
 bool add_name(X509_NAME* name, int nid, std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "daemon/pki/request.hpp"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
 #include <openssl/pem.h>
 
 #include <array>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxName = 512;        // "system:node:" and a name of 253 characters fit
 constexpr std::size_t kHostNameDigits = 16;  // of SHA-256
+constexpr std::size_t kMaxRequest = std::size_t{64} * 1024;
 
 Result<> check_name(std::string_view what, std::string_view text) {
     const auto is_shown = [](char c) { return c >= 0x20 && c < 0x7f; };
@@ -59,6 +61,26 @@ Result<std::string> make_request(const Key& key, const Subject& subject) {
         return openssl_failed("making a certificate request");
     }
     return written(bio.get());
+}
+
+Result<RequestContent> read_request(std::string_view pem) {
+    const auto refused = [] {
+        ::ERR_clear_error();
+        return fail(Code::invalid,
+                    "expected a certificate request in PEM that is signed with its key");
+    };
+    if (pem.size() > kMaxRequest) return refused();
+    const Bio bio = reading(pem);
+    if (!bio) return openssl_failed("reading a certificate request");
+    const X509Request request(::PEM_read_bio_X509_REQ(bio.get(), nullptr, no_password, nullptr));
+    if (!request) return refused();
+    EVP_PKEY* key = ::X509_REQ_get0_pubkey(request.get());
+    if (key == nullptr || ::X509_REQ_verify(request.get(), key) != 1) return refused();
+    const X509_NAME* name = ::X509_REQ_get_subject_name(request.get());
+    return RequestContent{.subject = {.common_name = only_entry(name, NID_commonName),
+                                      .organization = only_entry(name, NID_organizationName)},
+                          .has_only_subject = ::X509_NAME_entry_count(name) == 2,
+                          .public_key = public_key_of(key)};
 }
 
 std::string node_request_name(const Key& key, const Subject& subject,

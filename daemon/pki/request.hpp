@@ -19,6 +19,16 @@ struct Subject {
 /// A PKCS#10 request in PEM, signed with the key, without subject alternative names.
 Result<std::string> make_request(const Key& key, const Subject& subject);
 
+/// What somebody has requested.
+struct RequestContent {
+    Subject subject;                // a member is empty if there is none or more than one
+    bool has_only_subject = false;  // one of each, and nothing else
+    std::string public_key;         // SubjectPublicKeyInfo in DER
+};
+
+/// invalid: no PKCS#10 request in PEM, or not signed with its own key.
+Result<RequestContent> read_request(std::string_view pem);
+
 /// The name of a kubelet's first request, as kubelet computes it: the same key, subject and usages
 /// give the same name, so a retry finds the earlier request.
 std::string node_request_name(const Key& key, const Subject& subject,

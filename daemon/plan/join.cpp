@@ -7,6 +7,7 @@
 
 #include "daemon/base/digest.hpp"
 #include "daemon/model/node_labels.hpp"
+#include "daemon/plan/node_files.hpp"
 
 namespace kubexm::plan {
 
@@ -14,20 +15,17 @@ namespace {
 
 using namespace model;
 
-constexpr const char* kPki = "/var/lib/kubelet/pki";
-constexpr std::size_t kNameDigits = 16;  // of the digest, in the name of a file
 constexpr FileAccess kOnlyRoot{.mode = Mode{0700}};
 constexpr FileAccess kForAll{.mode = Mode{0755}};
 
-/// Trees that kubelet, containerd and the pod network create. Of containerd only those of the
-/// namespace k8s.io: it may run other containers, too.
+/// Trees that kubelet and containerd create. Of containerd only those of the namespace k8s.io: it
+/// may run other containers, too.
 constexpr std::array kCreatedAtRunTime{
     "/run/containerd/io.containerd.grpc.v1.cri/containers",
     "/run/containerd/io.containerd.grpc.v1.cri/sandboxes",
     "/run/containerd/io.containerd.runtime.v2.task/k8s.io",
     "/run/containerd/runc/k8s.io",
     "/usr/libexec/kubernetes",
-    "/var/lib/cni",
     "/var/lib/containerd/io.containerd.grpc.v1.cri/containers",
     "/var/lib/containerd/io.containerd.grpc.v1.cri/sandboxes",
     "/var/lib/containerd/io.containerd.runtime.v2.task/k8s.io",
@@ -65,7 +63,8 @@ void add_sysctls(std::vector<Step>& steps) {
 /// Between the directories and the files in them: undo runs in reverse order and restores a
 /// directory after the files that kubelet created in it are gone.
 void add_claims(std::vector<Step>& steps) {
-    for (const SideEffect kind : {SideEffect::cgroups, SideEffect::links, SideEffect::chains}) {
+    for (const SideEffect kind :
+         {SideEffect::routes, SideEffect::links, SideEffect::sets, SideEffect::chains}) {
         steps.emplace_back(SideEffects{kind});
     }
     for (const char* path : kShared) steps.emplace_back(Claim{path, /*if_empty=*/true});
@@ -81,19 +80,11 @@ void add_directories(std::vector<Step>& steps) {
     steps.emplace_back(Directory{kPki, kOnlyRoot});
 }
 
-/// The links have kubelet's own names, so that kubelet could take over rotation.
-void add_pair(std::vector<Step>& steps, const char* series, const std::string& digest) {
-    const std::string name = fmt::format("{}-{}", series, digest.substr(0, kNameDigits));
-    const std::string file = fmt::format("{}/{}.pem", kPki, name);
-    steps.emplace_back(SecretFile{file, name, digest, {Mode{0600}}, series});
-    steps.emplace_back(Symlink{fmt::format("{}/{}-current.pem", kPki, series), file});
-}
-
 void add_credentials(std::vector<Step>& steps, const NodeJoin& join) {
     steps.emplace_back(DataFile{kClusterCa, DataKind::ca_bundle, join.ca_digest, {}});
     steps.emplace_back(DataFile{kClientCa, DataKind::ca_bundle, join.client_ca_digest, {}});
-    add_pair(steps, "kubelet-client", join.client_digest);
-    add_pair(steps, "kubelet-server", join.serving_digest);
+    add_pair(steps, kClientSeries, join.client_digest);
+    add_pair(steps, kServerSeries, join.serving_digest);
 }
 
 /// kubelet is restarted when one of these files changes.
@@ -110,24 +101,24 @@ std::vector<Step> kubelet_files(const NodeJoin& join) {
     };
 }
 
-std::string digest_of(const std::vector<Step>& steps) {
-    std::string text;
-    for (const Step& step : steps) text += to_json(step);
-    return sha256(text);
-}
-
-void add_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
-    const std::vector<Step> files = kubelet_files(join);
+std::string restart_key_of(const NodeJoin& join) {
     // kubelet reads labels and taints of its unit when it registers only.
     NodeJoin registered = join;
     registered.labels.clear();
     registered.taints.clear();
     const std::string key = digest_of(kubelet_files(registered));
+    return join.started_ca_digest.empty() ? key : sha256(key + join.started_ca_digest);
+}
+
+void add_kubelet(std::vector<Step>& steps, const NodeJoin& join) {
+    const std::vector<Step> files = kubelet_files(join);
+    // Before the unit's file: pods are removed while systemd reloads.
+    steps.emplace_back(SideEffects{SideEffect::pods});
     steps.insert(steps.end(), files.begin(), files.end());
     // A step of its own: that of the unit, if it is interrupted, restarts kubelet.
     steps.emplace_back(DaemonReload{{"kubelet.service"}});
-    steps.emplace_back(SideEffects{SideEffect::pods});
-    steps.emplace_back(UnitState{"kubelet.service", true, true, std::nullopt, key});
+    steps.emplace_back(
+        UnitState{"kubelet.service", true, true, std::nullopt, restart_key_of(join)});
 }
 
 }  // namespace
@@ -138,6 +129,10 @@ Plan make_join(const NodeJoin& join, std::string id) {
               .steps = {},
               .purpose = PlanPurpose::join,
               .wanted = wanted_of(join)};
+    // The undo of the unit's file makes systemd reload, which answers nothing meanwhile; only
+    // control groups and the mounts of a pod network have to wait for that.
+    plan.steps.emplace_back(SideEffects{SideEffect::cgroups});
+    plan.steps.emplace_back(SideEffects{SideEffect::network_files});
     add_sysctls(plan.steps);
     add_directories(plan.steps);
     add_claims(plan.steps);

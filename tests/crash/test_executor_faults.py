@@ -35,7 +35,8 @@ def host():
         yield made
 
 
-def test_faults_at_writes(host, figure, tmp_path):
+def test_seeded_faults_at_writes(host, figure, tmp_path):
+    """SAMPLE of all calls that write, each way, with each error, once or lasting."""
     forth, back = (sample(course, tmp_path) for course in (host.forth, host.back))
     hosts.remake_deleted(host.executor)
     seen = {"forth": 0, "back": 0}
@@ -128,7 +129,7 @@ def small(request):
     def mount(executor: Executor) -> None:
         executor.node.run(["systemctl", "stop", "kubexm-executor.service"])
         executor.node.run(["mkdir", "-p", request.param])
-        executor.node.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=0755", "small", request.param])
+        executor.node.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0755", "small", request.param])
         executor.start()
 
     with boot("bare", "bookworm", mount) as made:

@@ -23,6 +23,7 @@ def enrolled(tmp_path_factory):
     with assignment.enrolled(TREE) as (side, host):
         side.cluster.apply(BYOHOST.format("other"))
         side.cluster.kubectl("label", "byohost", host.node.name, "site=east")
+        side.cluster.kubectl("create", "-f", "-", input=event_about("other", "of-other"))
         own = tmp_path_factory.mktemp("host") / "kubeconfig"
         own.write_bytes(host.node.read("/var/lib/kubexm/management.kubeconfig"))
         yield side, host.node.name, own
@@ -32,10 +33,15 @@ def patch(name: str, change: dict, *more: str) -> list[str]:
     return ["patch", "byohost", name, "--type=merge", "--patch", json.dumps(change), *more]
 
 
-def event_about(name: str) -> str:
-    return json.dumps({"apiVersion": "v1", "kind": "Event", "metadata": {"generateName": "e", "namespace": "default"},
+def event_about(name: str, event: str) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "Event", "metadata": {"name": event, "namespace": "default"},
                        "involvedObject": {"kind": "ByoHost", "name": name, "namespace": "default"},
                        "reason": "Test", "message": "m", "type": "Normal"})
+
+
+def change_event(change: dict) -> list[str]:
+    """Of another host's event, without a read before."""
+    return ["patch", "event", "of-other", "--type=merge", "--patch", json.dumps(change)]
 
 
 MACHINE = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "ByoMachine", "namespace": "default",
@@ -57,7 +63,11 @@ FORBIDDEN = {
     "labels of the node": (patch("HOST", {"spec": {"labels": {"a": "b"}}}), "", "sets spec.capacity only"),
     "a machine": (patch("HOST", {"status": {"machineRef": MACHINE}}, "--subresource=status"), "",
                   "does not assign itself"),
-    "an event about another": (["create", "-f", "-"], event_about("other"), "events of its own ByoHost only"),
+    "an event about another": (["create", "-f", "-"], event_about("other", "forged"), "events of its own ByoHost only"),
+    "other's event": (change_event({"message": "other"}), "", "events of its own ByoHost only"),
+    "other's event as its own": (change_event({"involvedObject": {"name": "HOST"}}), "", "events of its own ByoHost only"),
+    "a registration with a secret": (["create", "-f", "-"], BYOHOST.format("HOST") + f"spec: {json.dumps({'bootstrapSecret': SECRET})}",
+                                     "sets spec.capacity only"),
 }
 
 
@@ -65,9 +75,9 @@ FORBIDDEN = {
 def test_forbidden(enrolled, attempt):
     side, name, own = enrolled
     command, text, words = FORBIDDEN[attempt]
-    command = [name if word == "HOST" else word for word in command]
+    command = [word.replace("HOST", name) for word in command]
     with pytest.raises(KubectlError, match=words):
-        side.cluster.kubectl(*command, input=text or None, kubeconfig=own)
+        side.cluster.kubectl(*command, input=text.replace("HOST", name) or None, kubeconfig=own)
 
 
 def test_permitted(enrolled):
@@ -76,4 +86,5 @@ def test_permitted(enrolled):
     key = "capacity.infrastructure.cluster.x-k8s.io/cpu"
     side.cluster.kubectl("label", "byohost", name, f"{key}=99", "--overwrite", kubeconfig=own)
     side.cluster.kubectl("label", "byohost", name, f"{key}-", kubeconfig=own)
-    side.cluster.kubectl("create", "-f", "-", input=event_about(name), kubeconfig=own)
+    side.cluster.kubectl("create", "-f", "-", input=event_about(name, "own"), kubeconfig=own)
+    side.cluster.kubectl("patch", "event", "own", "--type=merge", "--patch", json.dumps({"count": 2}), kubeconfig=own)

@@ -11,7 +11,6 @@ from testbed import host as hosts
 from testbed import management, pods, snapshot
 from testbed.assignment import BOOTSTRAPPED, INSTALLED, PACE, byohost, condition, is_ready, machines, release, scale
 from testbed.browser import Browser
-from testbed.cluster import Cluster
 from testbed.host import Host
 from testbed.management import example
 
@@ -21,9 +20,9 @@ TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 @pytest.fixture(scope="module")
 def side():
     """A management cluster that is also the workload cluster, as in the guide."""
-    with Cluster("demo") as cluster, management.start("kubexm", cluster, pace=PACE) as running:
-        hosts.allow_bootstrapping(cluster)
-        running.apply(example.objects(cluster, replicas=0))
+    with management.started("kubexm", "demo", pace=PACE) as running:
+        hosts.allow_bootstrapping(running.cluster)
+        running.apply(example.objects(running.cluster, replicas=0))
         yield running
 
 
@@ -75,8 +74,15 @@ def test_a_host_becomes_a_node_and_back(side, host):
     assert "kubectl delete node" in condition(side, host, BOOTSTRAPPED)["message"]
 
 
-def test_a_released_host_deletes_its_node_where_that_is_allowed(side, host):
+@pytest.fixture
+def self_delete(side):
+    """Other tests expect that a released host may not delete its Node."""
     hosts.allow_self_delete(side.cluster)
+    yield
+    side.cluster.kubectl("delete", "-f", str(hosts.SELF_DELETE))
+
+
+def test_a_released_host_deletes_its_node_where_that_is_allowed(side, host, self_delete):
     scale(side, 1)
     host.wait_for_phase("joined")
     scale(side, 0)

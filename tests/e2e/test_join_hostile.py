@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from testbed import assignment, date_proxy, snapshot
+from testbed import api_proxy, assignment, exit_code, snapshot
 from testbed.assignment import (
     BOOTSTRAPPED, NODE_SIGNER, another_authority, assign, bootstrap_data, condition, requests, withdraw)
 
@@ -132,10 +132,12 @@ def test_a_host_that_is_not_ready_is_not_taken_over(place):
 def test_a_clock_far_from_the_servers_stops_a_join(place):
     side, host = place
     asked = requests(side, NODE_SIGNER)
-    with date_proxy.running(side.cluster, timedelta(hours=2)) as server:
+    with api_proxy.running(side.cluster, api_proxy.Changes(clock=timedelta(hours=2))) as server:
         assign(side, host, {"bootstrap-kubeconfig": changed(side.cluster, server=server)})
         wait_for_words(side, host, ["clock", "s behind the API server's", "timedatectl"])
     assert [each["id"] for each in host.status()["preflight"]] == ["clock"]
+    shown = host.node.run(["kubexmctl", "preflight"], check=False)
+    assert shown.returncode == exit_code.FAILED and "timedatectl" in shown.stdout and not shown.stderr
     assert requests(side, NODE_SIGNER) == asked
 
 
@@ -205,8 +207,7 @@ def test_a_node_of_another_machine_is_not_taken_over(place):
     side, host = place
     name = host.node.name
     side.apply([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}])
-    side.cluster.kubectl("patch", "node", name, "--subresource=status", "--type=merge",
-                         '--patch={"status": {"nodeInfo": {"machineID": "another"}}}')
+    side.cluster.patch("node", name, {"status": {"nodeInfo": {"machineID": "another"}}}, "status")
     assign(side, host, bootstrap_data(side.cluster))
     words = [f"Node {name} belongs to another machine", "found another", f"kubectl delete node {name}"]
     wait_for_words(side, host, words)

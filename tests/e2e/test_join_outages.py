@@ -1,6 +1,7 @@
 """Outages, changed orders and contradicting orders: the node keeps running, and the status is true."""
 
 import base64
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -8,14 +9,28 @@ from pathlib import Path
 import pytest
 
 from testbed import assignment, search, snapshot
+from testbed import host as hosts
 from testbed.assignment import (PAUSED, UNREGISTERING, annotate, assign, bootstrap_data, byohost, condition, is_ready,
                                 refer_to_machine, scale, withdraw)
+from testbed.care import memory, never_reported_failed, owners
 from testbed.executor import strace
 
 TREE = Path(os.environ.get("KUBEXM_TREE", ""))
 SOCKET = "/run/kubexm/kubexmd.sock"
 BOOTSTRAP = "/etc/kubexm/bootstrap-kubeconfig"
 IDENTITY = "/var/lib/kubexm/management.kubeconfig"
+PROCESSES = ["kubexmd.service", "kubexm-executor.socket", "kubexm-executor.service"]
+KEPT = ["/var/lib/kubexm", "/var/lib/kubexm-executor"]
+MAKE_SMALL = """
+for directory; do
+    mkdir /run/small
+    mount -t tmpfs -o size=48m small /run/small
+    cp -a "$directory/." /run/small
+    mount --bind /run/small "$directory"
+    umount /run/small
+    rmdir /run/small
+done
+"""
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +47,30 @@ def place(enrolled):
     withdraw(side, host)
     assert not snapshot.lasting_diff(before, host.node, apart_from=(IDENTITY,))
     assert host.kept() == ["kubexmd.lock", "management.kubeconfig", "memory.json"]
+
+
+@pytest.fixture
+def cramped(place):
+    """The host with little space for what its processes keep; at the end they have what they had before."""
+    side, host = place
+    host.node.run(["systemctl", "stop", *PROCESSES])
+    host.node.run(["sh", "-es", *KEPT], input=MAKE_SMALL)
+    host.node.run(["systemctl", "start", *PROCESSES])
+    host.wait_for_phase("waiting")
+    yield side, host
+    host.node.run(["systemctl", "stop", *PROCESSES])
+    host.node.run(["umount", *KEPT])
+    host.node.run(["systemctl", "start", *PROCESSES])
+
+
+def fill(host) -> None:
+    for directory in KEPT:
+        done = host.node.run(["dd", "if=/dev/zero", f"of={directory}/filler", "bs=4k"], check=False)
+        assert "No space left on device" in done.stderr
+
+
+def make_room(host) -> None:
+    host.node.run(["rm", *(f"{directory}/filler" for directory in KEPT)])
 
 
 @pytest.fixture
@@ -189,16 +228,48 @@ def test_kubexmd_restarts_in_every_phase(place):
 def test_the_executor_is_stopped_in_the_middle_of_a_plan(place):
     """Its dozens of steps are made to take long: a stop waits for one of them, not for all."""
     side, host = place
-    with slow_executor(host):
-        assign(side, host, bootstrap_data(side.cluster))
-        host.wait("a plan", lambda: (host.status().get("plan") or {}).get("state") == "running")
-        host.node.run(["systemctl", "stop", "kubexm-executor.service", "kubexm-executor.socket"])
-    host.wait("to be told", lambda: host.condition("ExecutorAvailable").get("status") == "False")
-    plan = host.status()["plan"]
-    assert plan["state"] == "running" and any(step["state"] in ("pending", "prepared") for step in plan["steps"])
-    host.node.run(["systemctl", "start", "kubexm-executor.socket"])
-    joined = host.wait_for_phase("joined")
+    with never_reported_failed(side, host):
+        with slow_executor(host):
+            assign(side, host, bootstrap_data(side.cluster))
+            host.wait("a plan", lambda: (host.status().get("plan") or {}).get("state") == "running")
+            host.node.run(["systemctl", "stop", "kubexm-executor.service", "kubexm-executor.socket"])
+        host.wait("to be told", lambda: host.condition("ExecutorAvailable").get("status") == "False")
+        plan = host.status()["plan"]
+        assert plan["state"] == "running" and any(step["state"] in ("pending", "prepared") for step in plan["steps"])
+        finished = sum(step["state"] in ("done", "skipped") for step in plan["steps"])
+        progress = f"{finished} of {len(plan['steps'])} steps done"
+        side.wait_for("its progress", lambda: progress in condition(side, host, "AssignmentApplied").get("message", ""))
+        host.node.run(["systemctl", "start", "kubexm-executor.socket"])
+        joined = host.wait_for_phase("joined")
+        side.wait_for("the condition", lambda: condition(side, host).get("status") == "True")
     assert (joined["plan"]["id"], joined["plan"]["state"]) == (plan["id"], "done"), "there is no second plan"
+
+
+@contextlib.contextmanager
+def without_approval(cluster):
+    """Nobody approves the certificates of new nodes but an administrator."""
+    token = {"user": "system:bootstrap:any", "groups": ["system:bootstrappers:byoh"], "resourceAttributes": {
+        "group": "certificates.k8s.io", "resource": "certificatesigningrequests", "subresource": "nodeclient", "verb": "create"}}
+
+    def is_approved() -> bool:
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": token}
+        return json.loads(cluster.api.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review))["status"]["allowed"]
+    assert is_approved()
+    cluster.kubectl("delete", "clusterrolebinding", "kubexm-approve-node-client")
+    cluster.wait_for("the end of approvals", lambda: not is_approved())
+    yield
+    hosts.allow_bootstrapping(cluster)
+
+
+def test_a_node_certificate_that_waits_for_approval_says_how_to_approve_it(place):
+    side, host = place
+    with without_approval(side.cluster):
+        assign(side, host, bootstrap_data(side.cluster))
+        said = side.wait_for("the wait", lambda: (now := condition(side, host, "CertificateIssued")).get("status") == "False" and now)
+        assert said["reason"] == "WaitingForApproval" and host.phase() == "joining"
+        side.cluster.kubectl(*said["message"].split("kubectl ")[1].split())
+    host.wait_for_phase("joined")
+    side.wait_for("the certificate", lambda: condition(side, host, "CertificateIssued")["status"] == "True")
 
 
 def test_the_api_server_restarts_while_it_joins(place):
@@ -207,6 +278,29 @@ def test_the_api_server_restarts_while_it_joins(place):
     host.wait_for_phase("joining")
     side.cluster.restart("kube-apiserver")
     host.wait_for_phase("joined")
+
+
+def test_a_host_with_full_disks_is_released_and_may_leave(cramped):
+    side, host = cramped
+    assign(side, host, bootstrap_data(side.cluster))
+    host.wait_for_phase("joined")
+    fill(host)
+    annotate(side, host, UNREGISTERING)
+    side.wait_for("a free host", lambda: UNREGISTERING not in byohost(side, host)["metadata"].get("annotations", {}))
+    host.wait_for_phase("waiting")
+    assert kubelet_of(host) == "0" and not [name for name in host.kept() if name.startswith("machine-")]
+
+    make_room(host)
+    assign(side, host, bootstrap_data(side.cluster), uid="by-hand-2")
+    host.wait_for_phase("joined")
+    fill(host)
+    said = host.node.run(["kubexmctl", "leave"], timeout=100).stdout
+    assert "releasing machine-by-hand-2" in said and "No space left on device" in said
+    host.wait_for_phase("held")
+    assert kubelet_of(host) == "0" and not owners(host)
+    make_room(host)
+    host.wait("the word, on the disk", lambda: memory(host).get("leave", {}).get("owner") == "machine-by-hand-2")
+    assert "joined" not in memory(host)
 
 
 def test_a_host_that_knows_no_cluster_says_so(enrolled):
@@ -233,6 +327,9 @@ def test_many_orders_in_a_short_time(place):
         scale(side, replicas)
         if replicas:
             host.wait("an assignment", lambda: host.phase() in ("joining", "joined"))
+            # Until then its ByoMachine vanishes without a release: the manager's affair, not the host's.
+            side.wait_for("a machine that the manager keeps", lambda: all(
+                each["metadata"].get("finalizers") for each in side.cluster.get("byomachine")["items"]))
     assignment.release(side, host)
     assert host.kept() == ["kubexmd.lock", "management.kubeconfig", "memory.json"]
     assert host.node.run(["systemctl", "cat", "kubelet.service"], check=False).returncode != 0

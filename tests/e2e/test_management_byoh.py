@@ -1,12 +1,12 @@
 """The BYOH provider's own agent registers from a real node: with the real manager and with the stand-in."""
 
-import base64
 import json
 
 import pytest
 
 from testbed import management, waiting
-from testbed.cluster import Cluster, KubectlError
+from testbed.assignment import bootstrap_kubeconfig
+from testbed.cluster import KubectlError
 from testbed.management import example, programs
 
 pytestmark = pytest.mark.selftest
@@ -25,7 +25,7 @@ GROUP = "infrastructure.cluster.x-k8s.io/v1beta1"
 
 @pytest.fixture(scope="module", params=["byoh", "kubexm"])
 def side(request):
-    with Cluster("management") as cluster, management.start(request.param, cluster, pace=PACE) as running:
+    with management.started(request.param, "management", pace=PACE) as running:
         yield running
 
 
@@ -42,16 +42,6 @@ def agent(side, nodes):
     yield node
     node.run(["systemctl", "stop", "byoh-hostagent"])
     side.cluster.kubectl("delete", "byohosts,bootstrapkubeconfigs,csr", "--all")
-
-
-def bootstrap_kubeconfig(side) -> str:
-    """What the manager hands out for a BootstrapKubeconfig object."""
-    authority = base64.b64encode(side.cluster.ca.read_bytes()).decode()
-    side.cluster.apply(json.dumps({
-        "apiVersion": GROUP, "kind": "BootstrapKubeconfig", "metadata": {"name": "hosts", "namespace": NAMESPACE},
-        "spec": {"apiserver": side.cluster.server, "certificate-authority-data": authority}}))
-    return side.wait_for("a bootstrap kubeconfig", lambda: side.cluster.get("bootstrapkubeconfig", "hosts")
-                         .get("status", {}).get("bootstrapKubeconfigData"))
 
 
 def bootstrapped(side, name: str) -> str | None:
@@ -127,6 +117,6 @@ def is_free(host: dict) -> bool:
 @pytest.mark.parametrize("side", ["byoh"], indirect=True)
 def test_two_management_sides_at_once(side):
     """The manager's webhook port is fixed; both have it nevertheless, and each serves its own cluster."""
-    with Cluster("another") as cluster, management.start("byoh", cluster) as another:
-        assert cluster.server in bootstrap_kubeconfig(another)
+    with management.started("byoh", "another") as another:
+        assert another.cluster.server in bootstrap_kubeconfig(another)
         assert side.cluster.server in bootstrap_kubeconfig(side)

@@ -34,7 +34,7 @@ def workload():
 
 @pytest.fixture(scope="module")
 def side(workload):
-    with Cluster("management") as cluster, management.start("kubexm", cluster, PACE, TIMEOUT_FACTOR) as running:
+    with management.started("kubexm", "management", PACE, TIMEOUT_FACTOR) as running:
         yield running
 
 
@@ -265,13 +265,13 @@ def test_the_manager_may_not_approve_the_certificate_of_a_kubelet(side, tmp_path
     command = ["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                "-subj", "/O=system:nodes/CN=system:node:h1", "-keyout", str(tmp_path / "key")]
     request = subprocess.run(command, check=True, capture_output=True).stdout
-    newcomer = Api(side.cluster.bootstrap_kubeconfig(side.cluster.create_bootstrap_token(example.GROUPS)))
+    bootstrap_user = Api(side.cluster.bootstrap_kubeconfig(side.cluster.create_bootstrap_token(example.GROUPS)))
     wanted = {
         "apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
         "metadata": {"name": "node-csr-h1"},
         "spec": {"request": base64.b64encode(request).decode(), "usages": ["client auth", "digital signature"],
                  "signerName": "kubernetes.io/kube-apiserver-client-kubelet"}}
-    side.wait_for("the token to be known", lambda: newcomer.request(
+    side.wait_for("the token to be known", lambda: bootstrap_user.request(
         "POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", wanted))
     log = side.processes["kubexm-stand-in"].log
     side.wait_for("the refusal", lambda: "certificate request node-csr-h1 not approved" in log.read_text())

@@ -16,7 +16,7 @@ import pytest
 from testbed import assignment, cri, management, pods, snapshot
 from testbed import host as hosts
 from testbed.assignment import BOOTSTRAPPED, PACE, byohost, condition, is_ready, machines
-from testbed.cluster import Cluster
+from testbed.care import is_whole, serials
 from testbed.host import BOOTSTRAP, STATE, Host
 from testbed.management import example, moving
 from testbed.management.side import Management
@@ -44,13 +44,13 @@ class Place:
 
 @pytest.fixture(scope="module")
 def sides():
-    with (Cluster("temporary") as temporary, management.start("kubexm", temporary, pace=PACE) as first,
-          Cluster("workload") as workload, management.start("kubexm", workload, pace=PACE) as second):
+    with (management.started("kubexm", "temporary", pace=PACE) as first,
+          management.started("kubexm", "workload", pace=PACE) as second):
         for side in (first, second):
             moving.take_inventory(side)
-        hosts.allow_bootstrapping(workload)
-        hosts.allow_self_delete(workload)
-        first.apply(example.objects(workload, replicas=0))
+        hosts.allow_bootstrapping(second.cluster)
+        hosts.allow_self_delete(second.cluster)
+        first.apply(example.objects(second.cluster, replicas=0))
         yield first, second
 
 
@@ -125,6 +125,29 @@ def release_and_compare(place: Place, side: Management, before: snapshot.Snapsho
     place.workload.wait_for("the end of the Node", lambda: not place.workload.cluster.get("node", place.host.node.name))
 
 
+def looked_after_without(place: Place, side: Management) -> None:
+    """While the management cluster is away, and the node's own is not: also by a kubexmd that knows neither yet."""
+    host = place.host
+
+    def is_told(kind: str, status: str) -> bool:
+        return host.condition(kind).get("status") == status
+    side.cluster.processes["kube-apiserver"].kill()
+    host.node.run(["systemctl", "restart", "kubexmd"])
+    host.wait("the management cluster to be missed", lambda: is_told("ManagementClusterReachable", "False"))
+    host.wait("the Node", lambda: is_told("NodeReady", "True"))
+    before = process_of(host, "kubelet")
+    host.node.run(["systemctl", "stop", "kubelet"])
+    host.wait("another kubelet", lambda: process_of(host, "kubelet") not in ("0", before) and is_whole(host))
+    host.wait("the Node", lambda: is_told("NodeReady", "True"))
+    serial = serials(host)["node"]
+    host.node.run(["kubexmctl", "certs", "renew"])
+    host.wait("another certificate of the node", lambda: serials(host)["node"] != serial)
+    assert host.phase() == "joined" and is_told("ManagementClusterReachable", "False")
+    side.cluster.restart("kube-apiserver")
+    host.wait("the management cluster", lambda: is_told("ManagementClusterReachable", "True"))
+    wait_for_machine(side)
+
+
 def test_a_host_follows_its_cluster_to_a_new_management_cluster(place):
     """clusterctl moves no ByoHost of its own accord: the host registers where its new bootstrap kubeconfig points.
 
@@ -135,6 +158,7 @@ def test_a_host_follows_its_cluster_to_a_new_management_cluster(place):
     host, (here, there) = place.host, place.here_and_there()
     before = snapshot.settled(host.node)
     join(place, here)
+    looked_after_without(place, here)
     stays, machine = running(host), byohost(here, host)["status"]["machineRef"]
 
     moving.move(here, there)
@@ -150,7 +174,7 @@ def test_a_host_follows_its_cluster_to_a_new_management_cluster(place):
     assert running(host) == stays and len(cri.pods(host.node)) == 2
     moment = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
-    assignment.patch(here, host, {"status": {"machineRef": None}}, "--subresource=status")
+    assignment.patch(here, host, {"status": {"machineRef": None}}, "status")
     here.cluster.kubectl("delete", "byohost", host.node.name)
     release_and_compare(place, there, before)
     assert asked_since(here, host, moment) == []
@@ -175,7 +199,7 @@ def test_a_moved_host_is_given_its_machine_by_hand(place):
     wait_for_hold(there, host)
     assert owners(host) == [f"machine-{machine['uid']}"]
 
-    assignment.patch(there, host, {"status": {"machineRef": machine | {"uid": uid}}}, "--subresource=status")
+    assignment.patch(there, host, {"status": {"machineRef": machine | {"uid": uid}}}, "status")
     wait_for_owner(place, there, uid)
     assert running(host) == stays
 

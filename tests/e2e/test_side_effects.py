@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from testbed import cri, snapshot, waiting, worker
+from testbed import cri, exit_code, kubernetes, oci, snapshot, waiting, worker
 from testbed.cluster import TROUBLE, Cluster
 from testbed.executor import client, join
 from testbed.executor.plan import step
@@ -22,18 +22,19 @@ UNDO_SECONDS = 300
 EXECUTOR = "kubexm-executor"
 POD = "greeter"
 
-FOREIGN_RULES = """
-table ip filter {
-    chain INPUT { type filter hook input priority 0; policy accept; tcp dport 22 accept; jump KUBE-THEIRS; }
-    chain KUBE-THEIRS { counter; }
-}
-table ip6 nat {
-    chain KUBE-KUBELET-CANARY { }
-}
-table inet theirs {
-    chain KUBE-FIREWALL { }
-}
+TRACES = kubernetes.MODULES / "traces"
+PROXY_CONFIGURATION = """
+apiVersion: kubeproxy.config.k8s.io/v1alpha1
+kind: KubeProxyConfiguration
+mode: {mode}
+hostnameOverride: {name}
+clientConnection: {{kubeconfig: /run/kube-proxy/kubeconfig}}
+iptables: {{localhostNodePorts: false}}
+# The kernel's own settings stay as they are.
+conntrack: {{maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s}}
 """
+
+pytestmark = pytest.mark.usefixtures("forget")
 
 
 @pytest.fixture(scope="module")
@@ -42,22 +43,16 @@ def cluster():
         yield running
 
 
-@pytest.fixture(autouse=True)
-def forget(cluster):
-    """After a test and the end of its nodes: the next test has nodes of the same names."""
-    yield
-    cluster.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
-    cluster.kubectl("delete", "nodes,csr", "--all")
-
-
-@pytest.mark.parametrize("node, containerd", [("bookworm", "debian"), ("trixie", "debian"), ("trixie", "2")],
-                         indirect=["node"])
-def test_a_joined_node_is_given_back_without_a_trace(cluster, node, containerd, figure):
-    _prepare(node, containerd)
+@pytest.mark.parametrize("node, containerd, proxy", [
+    ("bookworm", "debian", "iptables"), ("trixie", "debian", "nftables"), ("trixie", "2", None)], indirect=["node"])
+def test_a_joined_node_is_given_back_without_a_trace(cluster, node, containerd, proxy, figure):
+    _prepare(node, containerd, *(["kube-proxy"] if proxy else []))
     before = snapshot.settled(node)
     _join_and_run_a_pod(cluster, node)
     assert "KUBE-FIREWALL" in node.run(["nft", "list", "ruleset"]).stdout
     assert "cni0" in node.run(["ip", "link"]).stdout
+    if proxy:
+        _run_kube_proxy(cluster, node, proxy)
     undone = _undo(node)
     assert undone.returncode == 0, undone.stdout + undone.stderr
     _assert_nothing_is_different(before, node)
@@ -67,32 +62,45 @@ def test_a_joined_node_is_given_back_without_a_trace(cluster, node, containerd, 
     figure(f"memory of the executor after a join and its undo on {node.suite}: {_memory(node)}")
 
 
-def test_what_was_there_before_survives(cluster, node):
-    _prepare(node)
-    node.run(["ip", "link", "add", "flannel.1", "type", "bridge"])
-    node.run(["nft", "-f", "-"], input=FOREIGN_RULES)
-    node.run(["ip", "netns", "add", "blue"])
-    node.run(["sh", "-c", "mkdir -p /var/lib/kubelet/theirs; mount -t tmpfs theirs /var/lib/kubelet/theirs; "
-                          "echo kept > /var/lib/kubelet/theirs/file"])
-    before = snapshot.settled(node)
+def test_what_others_have_stays_as_it_is(cluster, node):
+    """What they had before the join, and what they made meanwhile, beside the leftovers of real and synthetic parts."""
+    _prepare(node, "debian", "kube-proxy")
+    node.run(["ip", "link", "add", "flannel.9", "type", "bridge"])
+    node.run(["iptables", "-t", "mangle", "-N", "KUBE-THEIRS"])
+    _make_others(node, "before", 0)
     _join_and_run_a_pod(cluster, node)
-    assert "cni-" in node.run(["ls", "/run/netns"]).stdout
-    node.run(["ip", "link", "add", "their-link", "type", "bridge"])
-    node.run(["ip", "netns", "add", "green"])
-    node.run(["sh", "-c", "mkdir /var/lib/kubelet/data; mount -t tmpfs data /var/lib/kubelet/data; "
-                          "echo kept > /var/lib/kubelet/data/file"])
+    _make_others(node, "meanwhile", 1)
+    _run_kube_proxy(cluster, node, "iptables")
+    _trace(node, "calico", "cilium", "nodelocaldns")
+    theirs = _others(node)
     undone = _undo(node)
-    assert undone.returncode == 0
-    assert "/run/netns stays with green: not made by pods" in undone.stdout
-    assert "/var/lib/kubelet stays with data: not made by pods" in undone.stdout
-    for name in ("blue", "green"):
-        node.run(["ip", "netns", "exec", name, "true"])
-    for name in ("theirs", "data"):
-        assert node.run(["cat", f"/var/lib/kubelet/{name}/file"]).stdout == "kept\n"
-    node.run(["ip", "netns", "del", "green"])
-    node.run(["sh", "-c", "umount /var/lib/kubelet/data; rmdir /var/lib/kubelet/data"])
-    assert "their-link" in node.run(["ip", "link"]).stdout, "new, and not listed by root"
-    node.run(["ip", "link", "del", "their-link"])
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert _others(node) == theirs
+    for words in ("/run/netns stays with cni-4f1c2d3e-meanwhile, meanwhile, netns-4f1c2d3e-meanwhile: not made by pods",
+                  "/var/lib/kubelet stays with meanwhile, meanwhile-busy, meanwhile-deep: not made by pods",
+                  "/etc/kubernetes stays with meanwhile.txt: not made by pods",
+                  "/etc/kubernetes/pki stays with meanwhile.txt: not made by pods",
+                  "net.ipv4.ip_forward stays 1: docker1, cni-podman1, virbr1 appeared meanwhile",
+                  "docker1, cni-podman1, virbr1 appeared meanwhile", "ip nat CNI-meanwhile",
+                  "inet netavark-meanwhile", "/var/lib/cni/networks/podman-meanwhile appeared meanwhile"):
+        assert words in undone.stdout
+    left = node.run(["sh", "-c", "ip link; ip route show table all; nft list ruleset; find /etc/cni /opt /run /var/lib"]).stdout
+    for name in ("cni0", "calico", "cali-", "cilium", "nodelocaldns", "NodeLocal", "KUBE-SERVICES", "proto 80"):
+        assert name not in left.lower() and name not in left
+    assert "flannel.9" in left and "KUBE-THEIRS" in left, "they were there before"
+
+
+def test_traces_of_pod_networks_are_given_back(node):
+    """Synthetic ones, of all families that no test runs for real; without kubelet."""
+    client.install(node)
+    before = snapshot.settled(node)
+    kinds = (step("side-effects", kind=kind) for kind in join.SIDE_EFFECTS)
+    node.write("/run/plan.json", json.dumps(client.plan("p1", *kinds, owner="test")))
+    node.run(["kubexmctl", "apply", "/run/plan.json"])
+    _trace(node, "calico", "cilium", "flannel", "nodelocaldns")
+    undone = node.run(["kubexmctl", "undo", "test"])
+    assert "appeared meanwhile" not in undone.stdout
+    node.run(["rm", "/run/plan.json"])
     _assert_nothing_is_different(before, node)
 
 
@@ -122,27 +130,55 @@ def test_legacy_tables_are_not_passed_over_in_silence(node):
     assert "legacy iptables tables (IPv4 filter) were not checked" in undone
 
 
-@pytest.mark.parametrize("ending, words", [
-    (["stop"], "containerd is not running: 1 pods stay"),
-    (["kill", "--kill-who=main", "--signal=STOP"], "containerd does not answer: 1 pods stay")], ids=["stopped", "hanging"])
-def test_a_node_whose_containerd_is_dead_is_given_back(cluster, node, ending, words):
+@pytest.mark.parametrize("driver, ending, words", [
+    ("systemd", ["stop"], "containerd is not running: 1 pods stay"),
+    ("cgroupfs", ["stop"], "containerd is not running: 1 pods stay"),
+    ("systemd", ["kill", "--kill-who=main", "--signal=STOP"], "containerd does not answer: 1 pods stay")],
+    ids=["stopped", "stopped-cgroupfs", "hanging"])
+def test_a_node_whose_containerd_is_dead_is_given_back(cluster, node, driver, ending, words):
     _prepare(node)
+    if driver == "cgroupfs":
+        node.run(["sed", "-i", "s/SystemdCgroup = true/SystemdCgroup = false/", "/etc/containerd/config.toml"])
+        node.run(["systemctl", "restart", "containerd"])
     # The pod ignores SIGTERM, as the first process in a namespace does: systemd would wait for 90 seconds.
     node.write("/etc/systemd/system.conf.d/impatient.conf", "[Manager]\nDefaultTimeoutStopSec=2\n")
     node.run(["systemctl", "daemon-reexec"])
     _join_and_run_a_pod(cluster, node)
+    assert bool(_groups_of_kubelet(node)) == (driver == "cgroupfs")
     node.run(["systemctl", *ending, "containerd"])
     undone = _undo(node)
     assert undone.returncode == 0, undone.stdout + undone.stderr
     assert words in undone.stdout
     assert "KUBE-" not in node.run(["nft", "list", "ruleset"]).stdout
     assert "cni0" not in node.run(["ip", "link"]).stdout
-    assert node.run(["pgrep", "greeter"], check=False).stdout == "", "its slice was stopped"
+    assert node.run(["pgrep", "greeter"], check=False).stdout == "", "its slice or scope was stopped"
+    assert _groups_of_kubelet(node) == "" and "control groups stay" not in undone.stdout
     node.run(["systemctl", "kill", "--kill-who=main", "--signal=CONT", "containerd"], check=False)
     node.run(["systemctl", "start", "containerd"])
 
 
-def test_executor_killed_in_the_middle_of_an_undo_go_on(cluster, node):
+def test_a_volume_of_a_pod_that_somebody_holds_is_named_until_they_let_go(cluster, node):
+    _prepare(node)
+    before = snapshot.settled(node)
+    _join_and_run_a_pod(cluster, node)
+    (volume,) = [path for path in node.run(["findmnt", "--raw", "--noheadings", "--output=TARGET"]).stdout.split()
+                 if path.startswith("/var/lib/kubelet/pods/")]
+    node.run(["systemd-run", "--unit=holder", f"--working-directory={volume}", "sleep", "infinity"])
+    undone = _undo(node)
+    assert undone.returncode == exit_code.FAILED
+    assert f"stays: content of /var/lib/kubelet: undo: content of /var/lib/kubelet: mount {volume}: " in undone.stdout
+    assert node.run(["ls", "/var/lib/kubelet"]).stdout.split() == ["pods"], "the rest is gone"
+    assert node.run(["ls", "/etc/kubernetes", "/var/log/pods"], check=False).stdout == ""
+    assert cri.pods(node) == [] and "cni0" not in node.run(["ip", "link"]).stdout
+    assert "KUBE-" not in node.run(["nft", "list", "ruleset"]).stdout
+    assert node.shown("ActiveState", "holder") == "active" and node.run(["findmnt", volume]).returncode == 0
+    node.run(["systemctl", "stop", "holder"])
+    undone = _undo(node)
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    _assert_nothing_is_different(before, node)
+
+
+def test_an_executor_killed_in_the_middle_of_an_undo_goes_on(cluster, node):
     """When the pod has just ended, and all that comes after it is still there."""
     host = Host(node, Path(os.environ["KUBEXM_TREE"]))
     client.install(node)
@@ -157,9 +193,48 @@ def test_executor_killed_in_the_middle_of_an_undo_go_on(cluster, node):
     _assert_nothing_is_different(before, node)
 
 
-def _prepare(node: Node, containerd: str = "debian") -> None:
-    worker.prepare(node, containerd)
+def _prepare(node: Node, containerd: str = "debian", *programs: str) -> None:
+    worker.prepare(node, containerd, ("kubelet", *programs))
     client.install(node)
+
+
+def _run_kube_proxy(cluster: Cluster, node: Node, mode: str) -> None:
+    """Until it has written its rules, which stay when it ends."""
+    node.write("/run/kube-proxy/kubeconfig", cluster.kubeconfig.read_text(), 0o600)
+    node.write("/run/kube-proxy/config.yaml", PROXY_CONFIGURATION.format(mode=mode, name=node.name))
+    node.run(["systemd-run", "--unit=test-kube-proxy", "kube-proxy", "--config=/run/kube-proxy/config.yaml"])
+    written = {"iptables": "KUBE-SVC-", "nftables": "table ip kube-proxy"}[mode]
+    waiting.until(f"rules of kube-proxy in mode {mode}", lambda: written in node.run(["nft", "list", "ruleset"]).stdout,
+                  WAIT_SECONDS, lambda: node.journal("-u", "test-kube-proxy", "--lines=40"))
+    node.run(["systemctl", "stop", "test-kube-proxy"])
+    assert written in node.run(["nft", "list", "ruleset"]).stdout
+    node.run(["rm", "-r", "/run/kube-proxy"])
+
+
+def _trace(node: Node, *names: str) -> None:
+    for name in names:
+        node.run(["sh", "-s"], input=(TRACES / f"{name}.sh").read_text())
+
+
+def _make_others(node: Node, name: str, number: int) -> None:
+    node.write("/run/image.tar", oci.archive(worker.GREETER, kubernetes.images() / "greeter"))
+    node.run(["sh", "-s", name, str(number), "/run/image.tar"], input=(TRACES / "others.sh").read_text())
+    node.run(["rm", "/run/image.tar"])
+
+
+def _others(node: Node) -> dict[str, str]:
+    """What others have, with the numbers that tell an object from another of the same name."""
+    commands = {
+        "links": "ip -oneline link | grep -E 'docker|podman|virbr' | cut -d: -f1,2",
+        "chains": "nft --stateless --handle list ruleset | grep -E 'DOCKER|NETAVARK|netavark|LIBVIRT|CNI-(before|meanwhile)'",
+        "namespaces": "cd /run/netns; stat -c '%n %i' *before *meanwhile",
+        "mounts": "grep -E 'before|meanwhile' /proc/1/mountinfo | grep -v overlay",
+        "files": "cd /var/lib/kubelet && tail -n +1 */file */below/file /etc/kubernetes/*.txt /etc/kubernetes/pki/*.txt",
+        "networks": "ls -R /var/lib/cni/networks/podman* /var/lib/cni/networks/nerdctl*; grep kubelet /etc/fstab",
+        "processes": "systemctl show --property=MainPID busy-before busy-meanwhile",
+        "containers": "for name in before meanwhile; do ctr --namespace $name tasks ls; done",
+    }
+    return {what: node.run(["sh", "-c", command]).stdout for what, command in commands.items()}
 
 
 def _join_and_run_a_pod(cluster: Cluster, node: Node) -> None:
@@ -171,6 +246,11 @@ def _join_and_run_a_pod(cluster: Cluster, node: Node) -> None:
         "spec": {"nodeName": node.name, "containers": [
             {"name": POD, "image": worker.GREETER, "imagePullPolicy": "Never"}]}}))
     _wait(node, f"pod {POD} to be ready", lambda: _is_ready(cluster, f"/api/v1/namespaces/default/pods/{POD}"))
+
+
+def _groups_of_kubelet(node: Node) -> str:
+    """Control groups of pods that systemd does not know."""
+    return node.run(["find", "/sys/fs/cgroup", "-maxdepth", "2", "-name", "kubepods"]).stdout
 
 
 def _is_ready(cluster: Cluster, path: str) -> bool:

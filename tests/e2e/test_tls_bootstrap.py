@@ -16,7 +16,7 @@ from testbed.bootstrap import NODE_GROUP
 from testbed.cluster import TROUBLE, Cluster, KubectlError
 from testbed.node import Node
 
-pytestmark = pytest.mark.selftest
+pytestmark = [pytest.mark.selftest, pytest.mark.usefixtures("forget")]
 
 CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet"
 SERVING_SIGNER = "kubernetes.io/kubelet-serving"
@@ -34,14 +34,6 @@ def cluster():
     with Cluster("workload") as running:
         stock_kubelet.allow_bootstrapping(running)
         yield running
-
-
-@pytest.fixture(autouse=True)
-def forget(cluster):
-    """After a test and the end of its nodes: the next test has nodes of the same names."""
-    yield
-    cluster.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
-    cluster.kubectl("delete", "nodes,csr", "--all")
 
 
 @pytest.mark.parametrize("node, containerd", [("bookworm", "debian"), ("trixie", "debian"),

@@ -8,7 +8,7 @@
 
 #include "daemon/base/overloaded.hpp"
 #include "daemon/executor/render/render.hpp"
-#include "daemon/model/codec.hpp"
+#include "daemon/model/plan_codec.hpp"
 #include "tests/unit/daemon/executor/render/examples.hpp"
 
 namespace {
@@ -57,6 +57,18 @@ std::size_t own_lines(const Document& document) {
     return std::visit(kubexm::overloaded{
                           [](const KubeletConfiguration& file) {
                               return file.cluster_dns.size() + (file.minor >= 31 ? 1 : 0);
+                          },
+                          [](const RegistryHosts& file) {
+                              std::size_t count = 0;
+                              for (const auto& mirror : file.mirrors) {
+                                  count += mirror.ca.empty() ? 3 : 4;
+                              }
+                              return count;
+                          },
+                          [](const CniConfiguration& file) {
+                              const std::size_t subnets = std::size_t{!file.ipv4_subnet.empty()} +
+                                                          std::size_t{!file.ipv6_subnet.empty()};
+                              return 8 * subnets + (file.mtu == 0 ? 0 : 1);
                           },
                           [](const SysctlFile& file) { return file.values.size(); },
                           [](const ModulesFile& file) { return file.modules.size(); },

@@ -11,8 +11,9 @@ import pytest
 
 from testbed import cache
 
-TESTS = Path(__file__).resolve().parents[1]
-SUBJECT = ("testbed", "kubernetes", "management", "node-image", "guest-image")
+TOP = Path(__file__).resolve().parents[2]
+SUBJECT = (*(f"tests/support/{part}" for part in ("testbed", "kubernetes", "management", "node-image", "guest-image")),
+           "packaging/manifests")  # which the testbed applies to every management cluster
 
 
 class Selftests:
@@ -52,7 +53,7 @@ class Selftests:
 
 def _mark(tests: Path) -> Path:
     """The file whose presence says that these tests passed with this testbed."""
-    support = {path for part in SUBJECT for path in (TESTS / "support" / part).rglob("*") if path.is_file()}
-    files = sorted(path for path in support | {tests} if path.suffix != ".pyc")
-    names = [os.path.relpath(path, TESTS) for path in files]
+    subject = {path for part in SUBJECT for path in (TOP / part).rglob("*") if path.is_file()}
+    files = sorted(path for path in subject | {tests} if path.suffix != ".pyc")
+    names = [os.path.relpath(path, TOP) for path in files]
     return cache.root() / "selftests" / cache.digest(names, *files)

@@ -30,7 +30,7 @@ def listening(node) -> list[str]:
 
 def test_readers_are_answered_and_others_are_not(host):
     host.run(["useradd", "--system", "reader", "--groups", "kubexm-read"])
-    assert host.run(["stat", "-c", "%A %U %G", SOCKET]).stdout.strip() == "srw-rw---- kubexm kubexm-read"
+    assert host.run(["stat", "-c", "%A %U %G", SOCKET]).stdout.strip() == "srw-rw---- root kubexm-read"
     for user in ("root", "reader"):
         told = json.loads(host.run(["kubexmctl", "status", "--output", "json"], user=user).stdout)
         assert told["phase"] and told["version"], user
@@ -49,7 +49,43 @@ def test_it_is_gone_after_a_stop_and_back_after_a_kill(host):
         ["kubexmctl", "status"], check=False).returncode == 0, 30)
     host.run(["systemctl", "stop", "kubexmd"])
     refused = host.run(["kubexmctl", "status"], check=False)
-    assert refused.returncode == exit_code.UNREACHABLE and "systemctl start kubexmd" in refused.stderr
+    assert refused.returncode == exit_code.UNREACHABLE and "systemctl restart kubexmd" in refused.stderr
+    assert host.shown("ActiveState", "kubexmd") == "inactive", "a request does not start what root has stopped"
+    assert host.run(["ls", "-A", "/run/kubexm"]).stdout == ""
+
+
+def test_a_request_during_a_restart_waits(host):
+    """Two clients that ask without a pause, on both sockets, while kubexmd is restarted and killed.
+
+    Only what a killed process has accepted may get no answer.
+    """
+    ask = ("curl -sS --max-time 60 -o /dev/null --unix-socket {} http://localhost/v1/status"
+           " || [ -e /run/may-be-killed ] || exit 1")
+    for name in ("kubexmd", "control"):
+        loop = f"until [ -e /run/enough ]; do {ask.format(f'/run/kubexm/{name}.sock')}; echo; done"
+        host.run(["systemd-run", f"--unit=ask-{name}", "--property=StandardOutput=file:/run/asked-" + name,
+                  "sh", "-c", loop])
+
+    def asked_again() -> None:
+        before = asked(host)
+        waiting.until("further answers", lambda: all(now > old for now, old in zip(asked(host), before)), 60)
+
+    asked_again()
+    for _ in range(5):
+        host.run(["systemctl", "restart", "kubexmd"])
+        asked_again()
+    host.run(["touch", "/run/may-be-killed"])
+    host.run(["systemctl", "kill", "--signal=KILL", "kubexmd"])
+    waiting.until("another process", lambda: host.shown("NRestarts", "kubexmd") == "1", 60)
+    host.run(["rm", "/run/may-be-killed"])
+    asked_again()
+    assert host.run(["systemctl", "is-active", "ask-kubexmd", "ask-control"], check=False).stdout == "active\nactive\n"
+    host.run(["touch", "/run/enough"])
+
+
+def asked(node) -> list[int]:
+    """How often each client got an answer."""
+    return [int(node.run(["stat", "-c", "%s", f"/run/asked-{name}"]).stdout) for name in ("kubexmd", "control")]
 
 
 @pytest.mark.parametrize("language, pause, resume", [("en-US", "Paused on this host", "until kubexmctl resume"),

@@ -11,6 +11,7 @@ from testbed.executor import client, pid_of, strace
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 SOCKET = "/run/kubexm/control.sock"
+SOCKETS = ("kubexmd.socket", "kubexmd-api.socket")
 PATHS = ("", "style.css", "page.js", "healthz", "v1/status", "v1/plan", "v1/operations", "none")
 
 
@@ -58,26 +59,28 @@ def test_the_socket_stays_roots_over_restarts_and_kills(host):
     waiting.until("its answer", lambda: host.run(["kubexmctl", "status"], check=False).returncode == 0, 30)
     assert access(host) == "srw------- root root"
     assert post(host, "{}")["status"] == 400
-    assert host.run(["stat", "-c", "%a %U %G", "/run/kubexm"]).stdout.strip() == "2755 kubexm kubexm-read"
+    assert host.run(["stat", "-c", "%a %U %G", "/run/kubexm"]).stdout.strip() == "755 root root"
 
 
 def test_the_socket_is_there_after_many_restarts(host):
     for _ in range(8):  # systemd's default is 5 in 10 seconds
         host.run(["systemctl", "restart", "kubexmd"])
-    assert host.shown("ActiveState", "kubexmd.socket") == "active"
+    assert [host.shown("ActiveState", unit) for unit in SOCKETS] == ["active", "active"]
     assert post(host, "{}")["status"] == 400
 
 
-def test_kubexmd_starts_without_the_socket(host):
+def test_kubexmd_starts_without_its_sockets(host):
     host.run(["systemctl", "stop", "kubexmd"])
-    host.run(["systemctl", "mask", "--runtime", "kubexmd.socket"])
+    host.run(["systemctl", "mask", "--runtime", "kubexmd.socket", "kubexmd-api.socket"])
     host.run(["systemctl", "start", "kubexmd"])
-    assert host.run(["kubexmctl", "status"]).stdout
-    refused = host.run(["kubexmctl", "resume"], check=False)
-    assert refused.returncode == exit_code.UNREACHABLE and "systemctl restart kubexmd" in refused.stderr
-    host.run(["systemctl", "unmask", "--runtime", "kubexmd.socket"])
+    assert host.run(["curl", "-sS", "http://localhost:10240/healthz"]).stdout == "ok\n"
+    for command in ("resume", "status"):
+        refused = host.run(["kubexmctl", command], check=False)
+        assert refused.returncode == exit_code.UNREACHABLE and "systemctl restart kubexmd" in refused.stderr, command
+    host.run(["systemctl", "unmask", "--runtime", "kubexmd.socket", "kubexmd-api.socket"])
     host.run(["systemctl", "restart", "kubexmd"])
     assert post(host, "{}")["status"] == 400
+    assert host.run(["kubexmctl", "status"]).stdout
 
 
 def test_a_host_that_is_no_node_has_nothing_to_leave(host):
@@ -89,18 +92,28 @@ def test_a_host_that_is_no_node_has_nothing_to_leave(host):
     assert post(host, '{"verb": "leave"}')["status"] == 404
 
 
-def test_without_kubexmd_root_has_a_way_out(host):
-    forward = {"type": "sysctl", "with": {"key": "net.ipv4.ip_forward", "value": "1"}}
+@pytest.mark.parametrize("options", [[], ["--no-wait"]], ids=["shown", "no-wait"])
+def test_without_kubexmd_a_leave_restores_the_host(host, options):
+    key = "net.ipv4.ip_forward"
+    before = host.run(["sysctl", "-n", key]).stdout
     with executor_wire.connect(host) as wire:
         wire.hello()
+        forward = {"type": "sysctl", "with": {"key": key, "value": "1"}}
         assert client.apply(wire, client.plan("p1", forward, owner="machine-1")) == ""
+    assert "machine-1" in host.run(["kubexmctl", "journal", "show"]).stdout
     host.run(["systemctl", "stop", "kubexmd"])
+    left = host.run(["kubexmctl", "leave", *options])
+    assert "kubexmd does not listen" in left.stdout and key in left.stdout
+    assert "The Node stays in the cluster" in left.stdout and "until kubexmctl resume or new orders" in left.stdout
+    assert "machine-1" not in host.run(["kubexmctl", "journal", "show"]).stdout
+    assert host.run(["sysctl", "-n", key]).stdout == before and host.shown("ActiveState", "kubexmd") == "inactive"
+    assert "nothing to leave" in host.run(["kubexmctl", "leave", *options]).stdout
+
+
+def test_without_kubexmd_and_executor_nobody_can_leave(host):
+    host.run(["systemctl", "stop", "kubexmd", "kubexm-executor.socket", "kubexm-executor"])
     refused = host.run(["kubexmctl", "leave"], check=False)
-    assert refused.returncode == exit_code.UNREACHABLE and host.shown("ActiveState", "kubexmd") == "inactive"
-    [command] = [line.strip() for line in refused.stderr.splitlines() if line.startswith("    ")]
-    assert command == "kubexmctl undo machine-1"
-    host.run(command.split())
-    assert "No objects of a node are on this host" in host.run(["kubexmctl", "leave"], check=False).stderr
+    assert refused.returncode == exit_code.UNREACHABLE and "kubexm-executor.socket" in refused.stderr
 
 
 def test_a_taken_port_is_retried_while_the_sockets_work(host):
@@ -137,7 +150,8 @@ def test_a_thousand_reading_requests_put_no_frame_on_the_executors_socket(host, 
         answered = read_all(host, ":10240", 63) + read_all(host, "", 63, "--unix-socket", "/run/kubexm/kubexmd.sock")
         assert len(answered) == 2 * 63 * len(PATHS) >= 1000
         assert set(answered) == {"200", "404", "405"}
-        assert frames(trace) == []
+        # A host that waits is checked every five minutes, whether anybody reads or not.
+        assert [frame for frame in frames(trace) if "needs" not in frame] == []
         host.run(["kubexmctl", "observe"])  # the control: such a frame is seen
     assert frames(trace)
 
@@ -156,6 +170,18 @@ def test_the_status_has_no_confidential_id(host):
     shown = host.run(["curl", "-s", "localhost:10240/v1/status"]).stdout
     identity = host.read("/etc/machine-id").decode().strip()
     assert identity not in shown and len(json.loads(shown)["host"]["machineIdHash"]) == len(identity)
+
+
+def test_the_status_says_what_root_permits(host):
+    def permits() -> dict | None:
+        return json.loads(host.run(["curl", "-s", "localhost:10240/v1/status"]).stdout)["permits"]
+
+    waiting.until("what root permits", lambda: permits() == {"clusters": "any", "registries": "any"}, 60)
+    assert "clusters: any; registries: any with TLS" in host.run(["kubexmctl", "status"]).stdout
+    host.write("/etc/kubexm/executor.yaml", "allow: {clusters: [10.99.0.2:6443], registries: []}\n")
+    host.run(["systemctl", "reload", "kubexm-executor"])
+    waiting.until("the new lists", lambda: permits() == {"clusters": "listed", "registries": "none"}, 60)
+    assert "clusters: those that root listed; registries: none" in host.run(["kubexmctl", "status"]).stdout
 
 
 @pytest.mark.parametrize("unit", ["kubexmd", "kubexm-executor"])

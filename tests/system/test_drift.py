@@ -10,7 +10,8 @@ import pytest
 from testbed import assignment, executor_wire, image, waiting
 from testbed.executor import client
 from testbed.executor.client import plan, reason, shown
-from testbed.executor.plan import access, step
+from testbed.executor.plan import (
+    DOCUMENTS, NETWORKS, REGISTRIES, REGISTRY, access, pod_network, registry_hosts, step)
 from testbed.executor_wire import Wire
 from testbed.node import Node
 
@@ -28,10 +29,25 @@ CA, KEY = assignment.another_authority().encode(), b"a secret key\n"
 PKI = "/etc/kubernetes/pki"
 CONFIG = "/var/lib/kubelet/config.yaml"
 DROP_IN = "/etc/systemd/system/kubelet.service.d/10-kubexm-proxy.conf"
-FORWARDING = "net.ipv4.ip_forward"
+FORWARDING, KEEPALIVE = "net.ipv4.ip_forward", "net.ipv4.tcp_keepalive_time"  # the kernel tells of the first one only
+CONFIGURATION = f"""
+allow: {{documents: [{', '.join(DOCUMENTS)}], sysctls: [{FORWARDING}, {KEEPALIVE}]}}
+preflight: {{ignore: [kubelet-active, kubelet-enabled]}}  # its unit is nobody's
+"""
+WAKES_SOON = "/etc/systemd/system/kubexm-executor.service.d/wakes-soon.conf"
+SLOW_UNIT = "/run/systemd/system/slow.service"
+SLOW = f"""[Unit]
+Before={KUBELET}
+[Service]
+Type=oneshot
+ExecStart=/usr/bin/sleep infinity
+TimeoutStartSec=infinity
+"""
+MIRRORS, NETWORK = f"{REGISTRIES}/{REGISTRY}/hosts.toml", f"{NETWORKS}/10-kubexm.conflist"
 
 STEPS = [
     step("sysctl", key=FORWARDING, value="1"),
+    step("sysctl", key=KEEPALIVE, value="600"),
     step("directory", path="/etc/kubernetes", access=access("0755")),
     step("directory", path=PKI, access=access("0755")),
     step("directory", path="/var/lib/kubelet", access=access("0750")),
@@ -45,6 +61,10 @@ STEPS = [
                                     "fail_swap_on": True, "fail_cgroup_v1": False, "max_pods": 110}),
     step("rendered-file", document={"type": "proxy-drop-in", "service": "kubelet", "http_proxy": "http://10.99.0.1:3128",
                                     "https_proxy": "http://10.99.0.1:3128", "no_proxy": "10.0.0.0/8"}),
+    step("directory", path=REGISTRIES, access=access("0755")),
+    step("directory", path=f"{REGISTRIES}/{REGISTRY}", access=access("0755")),
+    step("rendered-file", document=registry_hosts()),
+    step("rendered-file", document=pod_network()),
     step("daemon-reload", units=[KUBELET]),
     step("unit-state", name=KUBELET, enabled=True, active=True, restart_key="1"),
 ]
@@ -73,6 +93,8 @@ CHANGES = [
     Change("block-removed", "sed -i /somebody/d /etc/hosts", "own name"),
     Change("directory-moved", "mv /etc/kubernetes /etc/away", "create directory /etc/kubernetes ("),
     Change("configuration-changed", f"sed -i s/110/11/ {CONFIG}", f"write {CONFIG}", restarts=True),
+    Change("mirror-replaced", f"sed -i s/mirror.test/other.test/ {MIRRORS}", f"write {MIRRORS}"),
+    Change("pod-network-removed", f"rm {NETWORK}", f"write {NETWORK}"),
     Change("drop-in-removed", f"rm {DROP_IN}; systemctl daemon-reload", f"write {DROP_IN}", restarts=True),
     Change("stopped", f"systemctl stop {KUBELET}", KUBELET, restarts=True),
     Change("killed", f"systemctl kill --signal KILL {KUBELET}", KUBELET, restarts=True),
@@ -88,7 +110,7 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="module", params=image.USUAL)
 def host(request) -> Iterator[Node]:
     with Node(suite=request.param) as node:
-        client.install(node)
+        client.install(node, CONFIGURATION)
         node.write(UNIT_FILE, UNIT)
         node.run(["systemctl", "daemon-reload"])
         with executor_wire.connect(node) as wire:
@@ -119,7 +141,7 @@ def repair(node) -> str:
 def state(node) -> str:
     """Everything that the plan made, as text."""
     script = f"""cd /etc/kubernetes && find . /var/lib/kubelet {DROP_IN} -printf '%p %y %m %U %G %l\\n' | sort
-        cat {PKI}/* {CONFIG} {DROP_IN} /etc/hosts; sysctl {FORWARDING}
+        cat {PKI}/* {CONFIG} {DROP_IN} {MIRRORS} {NETWORK} /etc/hosts; sysctl {FORWARDING} {KEEPALIVE}
         systemctl show -P ActiveState -P UnitFileState -P LoadState {KUBELET}"""
     return node.run(["sh", "-c", script], check=False).stdout
 
@@ -140,7 +162,7 @@ def test_a_change_is_noticed_and_repaired(host, wire, change):
 
 
 def test_nothing_is_repaired_where_nothing_differs(host, wire):
-    assert "nothing differs" in repair(host)
+    assert "no drift" in repair(host)
 
 
 def test_a_subscriber_sees_units_and_plans_of_others(host, wire):
@@ -163,6 +185,46 @@ def test_a_package_manager_at_work_is_waited_for(host, wire):
         assert "packages change" in repair(host)
     assert wire.event("drift")["objects"], "seen when the lock was released"
     assert repair(host) == ""
+
+
+def test_a_running_job_is_waited_for(host, wire):
+    """A restart whose start waits for another unit: kubelet is inactive, and nobody has stopped it."""
+    host.write(SLOW_UNIT, SLOW)
+    host.run(["systemctl", "daemon-reload"])
+    host.run(["systemctl", "start", "--no-block", "slow"])
+    host.run(["systemctl", "restart", "--no-block", KUBELET])
+    waiting.until("kubelet's stop", lambda: shown(host, "ActiveState", KUBELET) == "inactive", 60)
+    host.run(["rm", f"{PKI}/current.crt"])
+    assert [each["object"] for each in wire.event("drift")["objects"]] == [f"link {PKI}/current.crt to ca.crt"]
+    host.run(["systemctl", "cancel", shown(host, "Job", KUBELET)])
+    assert any(KUBELET in each["object"] for each in wire.event("drift")["objects"])
+    host.run(["systemctl", "stop", "slow"])
+    host.run(["rm", SLOW_UNIT])
+    host.run(["systemctl", "daemon-reload"])
+    assert repair(host) == ""
+
+
+def wake_soon(node, soon: bool) -> None:
+    """systemd's watchdog is what an executor at rest wakes up for, every minute and a half."""
+    if soon:
+        node.write(WAKES_SOON, "[Service]\nWatchdogSec=4\n")
+    else:
+        node.run(["rm", WAKES_SOON])
+    node.run(["systemctl", "daemon-reload"])
+    node.run(["systemctl", "restart", client.SERVICE])
+
+
+def test_a_setting_without_events_is_compared_at_the_next_wake_up(host):
+    wake_soon(host, True)
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        wire.send({"type": "subscribe"})
+        assert wire.event("drift")["objects"] == []
+        host.run(["sysctl", "-w", f"{KEEPALIVE}=700"])
+        assert [(each["object"], each["found"]) for each in wire.event("drift")["objects"]] == [(f"set {KEEPALIVE} to 600", "700")]
+    assert repair(host) == ""
+    assert host.run(["sysctl", "-n", KEEPALIVE]).stdout.strip() == "600"
+    wake_soon(host, False)
 
 
 def test_a_newer_plan_does_not_restart_what_a_repair_restarted(host, wire):

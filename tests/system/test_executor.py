@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from testbed import exit_code, image, snapshot, waiting
+from testbed.assignment import another_authority
 from testbed.executor import client, gate
 
 TREE = Path(os.environ["KUBEXM_TREE"])
-CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
+CA = another_authority()
 ACCESS = {"mode": "0644", "uid": 0, "gid": 0}
 
 
 @pytest.fixture(params=image.USUAL)
 def host(request, nodes):
-    """A node with the executor installed and their socket active, as a package would leave it."""
+    """A node with the executor installed and its socket active, as a package would leave it."""
     node = nodes(suite=request.param)
     node.install(TREE)
     node.run(["systemctl", "enable", "--now", "kubexm-executor.socket"])
@@ -53,7 +54,7 @@ def rich_steps() -> list[dict]:
                                         "cluster_dns": ["10.96.0.10"], "cluster_domain": "cluster.local",
                                         "fail_swap_on": True, "fail_cgroup_v1": False, "max_pods": 110}),
         step("rendered-file", document={"type": "kubeconfig", "user": "kubelet", "server": "https://10.99.0.2:6443"}),
-        step("claim", path="/var/lib/kube-proxy"),
+        step("claim", path="/usr/libexec/kubernetes"),
         step("unit-state", name="containerd.service", active=False, enabled=False, restart_key=""),
     ]
 
@@ -214,12 +215,12 @@ def test_forwarding_comes_back_for_every_interface(host):
 
 
 def test_names_that_are_no_text_survive_in_a_claimed_directory(host):
-    host.run(["sh", "-c", r"mkdir /var/lib/kube-proxy && touch /var/lib/kube-proxy/$(printf 'caf\351')"])
-    done = carry_out(host, "p1", step("claim", path="/var/lib/kube-proxy"))
+    host.run(["sh", "-c", r"mkdir -p /var/log/pods && touch /var/log/pods/$(printf 'caf\351')"])
+    done = carry_out(host, "p1", step("claim", path="/var/log/pods"))
     assert done.returncode == 0, done.stdout + done.stderr
-    host.run(["sh", "-c", r"touch /var/lib/kube-proxy/$(printf 'new\377')"])
+    host.run(["sh", "-c", r"touch /var/log/pods/$(printf 'new\377')"])
     undo(host)
-    assert host.run(["ls", "--quoting-style=escape", "/var/lib/kube-proxy"]).stdout == "caf\\351\n"
+    assert host.run(["ls", "--quoting-style=escape", "/var/log/pods"]).stdout == "caf\\351\n"
 
 
 def test_a_claim_on_a_link_to_another_disk_leaves_it_and_the_undo_ends(host):

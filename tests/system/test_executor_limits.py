@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +14,9 @@ from testbed.executor import client
 from testbed.executor.client import ACCESS, apply, plan, reason
 from testbed.executor.plan import everything, step
 
+DEEP = "KUBEXM_TEST_DEEP" in os.environ
 MOST_CONNECTIONS, MOST_OF_ONE_REFUSAL = 16, 20
+MOST_OBJECTS, MOST_OWNERS, MOST_BYTES, MOST_OFFERS, MOST_STEPS = 4000, 64, 1 << 30, 1000, 200
 LISTS = ["steps", "documents", "clusters", "registries", "units", "sysctls", "modules", "links", "executables",
          "components"]
 PATHS = ["data-file", "secret-file", "directory", "symlink", "managed-block", "absent-path", "deleted-tree", "unmounted",
@@ -106,32 +109,81 @@ def test_with_empty_lists_nothing_can_be_changed_and_all_is_given_back(host, apa
     assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "0"
 
 
+def bundle(content: bytes) -> list[dict]:
+    """A file with CAs, and the directories that it needs."""
+    directories = [step("directory", path=path, access={**ACCESS, "mode": "0755"})
+                   for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
+    return [*directories, step("data-file", path="/etc/kubernetes/pki/client-ca.crt", kind="ca-bundle", access=ACCESS,
+                               digest=executor_wire.digest(content))]
+
+
+def test_quotas_stop_kubexmd_and_never_a_return(host):
+    """Each is used up, those that take long where the test is deep. The refusals name what SECURITY.md promises."""
+    absent = [step("absent-path", path=f"/etc/kubernetes/{number}") for number in range(MOST_OBJECTS)]
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        assert apply(wire, plan("first", FORWARD)) == ""
+        first = executor_wire.audit(host)[0]
+        kept, more = (assignment.another_authority().encode() for _ in range(2))
+        assert apply(wire, plan("kept", *bundle(kept)), [kept]) == ""
+        blob = f"{executor_wire.STATE}/content/{executor_wire.digest(kept)}"
+        host.run(["truncate", f"--size={MOST_BYTES}", blob])  # with a hole: it needs no space
+        assert f"bytes in the vault: at most {MOST_BYTES}, used {MOST_BYTES}, needed {len(more)}; undo what is not" in apply(
+            wire, plan("more", *bundle(more)), [more])
+        host.run(["truncate", f"--size={len(kept)}", blob])
+        assert client.undo(wire, "no-bundle") == ""
+        assert apply(wire, plan("again", FORWARD)) == ""
+        if DEEP:  # 4000 steps
+            host.run(["mkdir", "-p", "/etc/kubernetes"])  # below a missing directory nothing has to be remembered
+            for number in range(0, MOST_OBJECTS - 1, MOST_STEPS):
+                some = absent[number:min(number + MOST_STEPS, MOST_OBJECTS - 1)]
+                assert apply(wire, plan(f"objects-{number}", *some)) == ""
+            assert f"objects in the ledger: at most {MOST_OBJECTS}, used {MOST_OBJECTS}, needed 1; undo what is not" in apply(
+                wire, plan("one-more", absent[-1]))
+            assert apply(wire, plan("no-more", FORWARD)) == "", "adds nothing"
+        assert client.undo(wire, "all") == ""
+        for number in range(MOST_OWNERS):
+            assert apply(wire, plan(f"owner-{number}", FORWARD, owner=f"machine-{number}")) == ""
+        assert f"owners: at most {MOST_OWNERS}, used {MOST_OWNERS}, needed 1; undo what is not" in apply(
+            wire, plan("owner", FORWARD))
+        if DEEP:  # 1000 plans
+            offers = (apply(wire, plan(f"offer-{number}", FORWARD, owner="machine-1")) for number in range(MOST_OFFERS))
+            assert f"plans an hour: at most {MOST_OFFERS}, used {MOST_OFFERS}; free again in" in next(filter(None, offers))
+    set_lists(host, empty_lists())
+    with executor_wire.connect(host) as wire:
+        wire.hello()
+        for number in range(MOST_OWNERS):
+            assert client.undo(wire, f"back-{number}", f"machine-{number}") == ""
+    assert host.run(["sysctl", "-n", "net.ipv4.ip_forward"]).stdout.strip() == "0"
+    assert executor_wire.audit(host)[0] == first, "the audit of a week is kept"
+
+
 def test_root_pins_the_cas_of_a_cluster(host):
     ours, theirs = (assignment.another_authority().encode() for _ in range(2))
     set_lists(host, f"allow: {{clusters: ['10.99.0.2:6443 sha256:{pin(ours)}']}}\n")
-    directories = [step("directory", path=path, access={**ACCESS, "mode": "0755"})
-                   for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
-
-    def bundle(content: bytes) -> list[dict]:
-        return [*directories, step("data-file", path="/etc/kubernetes/pki/client-ca.crt", kind="ca-bundle", access=ACCESS,
-                                   digest=executor_wire.digest(content))]
     with executor_wire.connect(host) as wire:
         wire.hello()
         for number, content in enumerate((theirs, ours + theirs)):
             refused = apply(wire, plan(f"theirs-{number}", *bundle(content)), [content])
             assert f"with pin sha256:{pin(theirs)}: expected one that is pinned in allow.clusters" in refused
         trusted = ["kubexmctl", "certs", "trust-ca", "/root/theirs.crt"]
+        stranger = host.run(["kubexmctl", "certs", "trust-ca", "/etc/passwd"], user="nobody", check=False)
+        assert stranger.returncode == exit_code.REFUSED and "run kubexmctl as root" in stranger.stderr, stranger
         host.write("/root/theirs.crt", theirs.decode())
         assert client.reason(wire.ask({"type": "trust-ca", "bundle": theirs.decode()})) == "trust-ca: only root decides whom this host trusts"
         host.write("/root/rubbish", "rubbish")
         rubbish = host.run([*trusted[:-1], "/root/rubbish"], check=False)
         assert rubbish.returncode == exit_code.REFUSED and "/root/rubbish: block 1" in rubbish.stderr, rubbish
-        for _ in range(2):
-            assert host.run(trusted).stdout == f"trusted: CN=another sha256:{pin(theirs)}\n"
+        for command in (trusted, ["bash", "-c", "kubexmctl certs trust-ca <(cat /root/theirs.crt)"]):
+            assert host.run(command).stdout == f"trusted: CN=another sha256:{pin(theirs)}\n"
         assert apply(wire, plan("confirmed", *bundle(theirs)), [theirs]) == ""
         host.run(["rm", "/var/lib/kubexm-executor/confirmed-cas"])
         assert "expected one that is pinned" in apply(wire, plan("no-more", *bundle(ours + theirs)), [ours + theirs])
         assert "expected a certificate" in apply(wire, plan("none", *bundle(b"garbage")), [b"garbage"])
+        with executor_wire.connect(host, "root") as roots:
+            roots.hello()
+            refused = apply(roots, plan("no-bundle", *bundle(b"garbage"), owner="test"), [b"garbage"])
+            assert "/etc/kubernetes/pki/client-ca.crt: " in refused and "expected a certificate" in refused
         assert apply(wire, plan("ours", *bundle(ours)), [ours]) == ""
         assert host.read("/etc/kubernetes/pki/client-ca.crt") == ours
         assert client.undo(wire, "back") == ""

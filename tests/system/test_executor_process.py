@@ -59,7 +59,7 @@ def test_a_reload_puts_a_change_into_effect(host):
     (ALLOW_TRUE + "log: {level: loud}\n", "root", "0644", "executor.yaml:3:14: log.level: "),
     (ALLOW_TRUE, "kubexm", "0644", "executor.yaml"),
     (ALLOW_TRUE, "root", "0666", "executor.yaml"),
-], ids=["unknown-key", "denied-value", "bad-value", "of-the-front", "writable-by-all"])
+], ids=["unknown-key", "denied-value", "bad-value", "of-kubexmd", "writable-by-all"])
 def test_a_reload_with_a_bad_file_keeps_the_old_one_and_says_where(host, content, owner, mode, complaint):
     pid = shown(host, "MainPID")
     host.write(client.CONFIGURATION, content)
@@ -136,14 +136,14 @@ def test_the_status_tells_what_runs(host):
 def test_a_step_that_takes_long_tells_how_far_it_is(host):
     begin_plan_at_gate(host, "p1")
     follower = host.popen(["kubexmctl", "follow", "p1"], stdout=subprocess.PIPE, text=True)
-    told = next(line for line in follower.stdout if "waiting for systemd for" in line)
-    assert f"run /usr/bin/cat {GATE} in kubexm-gate.service: waiting for systemd for" in told
+    told = next(line for line in follower.stdout if "waiting for systemd job" in line)
+    assert f"run /usr/bin/cat {GATE} in kubexm-gate.service: waiting for systemd job of kubexm-gate.service for" in told
     open_gate(host)
     rest = follower.communicate(timeout=60)[0]
     assert follower.returncode == 0 and "plan p1: done" in rest
-    assert not any("waiting for systemd for" in line for line in host.journal("-u", client.SERVICE).splitlines())
+    assert not any("waiting for systemd job" in line for line in host.journal("-u", client.SERVICE).splitlines())
     again = host.run(["kubexmctl", "follow", "p1"]).stdout
-    assert "waiting for systemd for" not in again, "it was true for a moment only"
+    assert "waiting for systemd job" not in again, "it was true for a moment only"
 
 
 @both

@@ -8,9 +8,10 @@ from testbed import executor_wire, waiting
 from testbed.executor import client
 from testbed.executor.client import plan
 from testbed.executor.gate import ALLOW_CAT, GATE, begin_plan_at_gate, forwarding, open_gate, state_of, wait_picked_up
-from testbed.executor.plan import step
+from testbed.executor.plan import access, step
 
 NOTHING = step("sysctl", key="net.ipv4.ip_forward", value="0")
+OTHER = step("directory", path="/etc/kubernetes", access=access("0755"))
 MOST_LOOKS = 16  # as many connections, with two each
 DENIED = step("sysctl", key="vm.swappiness", value="1")
 
@@ -137,14 +138,14 @@ def test_a_connection_offers_several_plans_and_asks_meanwhile(host):
 def test_an_order_for_somebody_else_is_written_down_as_a_claim(host):
     with executor_wire.connect(host) as wire:
         wire.hello()
-        claim = {"on_behalf_of": {"uid": 4711, "door": "control"}}
+        claim = {"on_behalf_of": {"uid": 4711, "origin": "control"}}
         assert wire.ask({"type": "cancel", "plan_id": "p1"} | claim)["type"] == "accepted"
     open_gate(host)
     wait_for(host, "p1", "cancelled")
 
     def written() -> bool:
         kubexm = executor_wire.ids(host, "kubexm")[0]
-        return (kubexm, "plan cancelled", "p1 (by its own word for user 4711, control)") in executor_wire.audit(host)
+        return (kubexm, "plan cancelled", "p1 (on behalf of user 4711, control, as the client says)") in executor_wire.audit(host)
     waiting.until("a record in the audit", written, 30, lambda: str(executor_wire.audit(host)))
 
 
@@ -174,11 +175,12 @@ def test_a_plan_of_root_is_neither_cancelled_nor_replaced_by_kubexmd(roots):
     with executor_wire.connect(roots) as wire:
         wire.hello()
         assert "plan p1 is root's" in client.reason(wire.ask({"type": "cancel", "plan_id": "p1"}))
-    ask(roots, apply_request(plan("p2", NOTHING), replace=True))
+    ask(roots, apply_request(plan("p2", OTHER), replace=True))
+    assert roots.run(["ls", "/etc/kubernetes"], check=False).returncode != 0, "kubexmd's plan waits for root's"
     open_gate(roots)
     wait_for(roots, "p2", "done")
     wait_for(roots, "p1", "done")
-    assert forwarding(roots) == "0", "kubexmd's plan waited for root's"
+    assert forwarding(roots) == "1"
 
 
 def test_objects_of_root_are_neither_undone_nor_repaired_by_kubexmd(roots):

@@ -6,9 +6,10 @@ import json
 import pytest
 
 from testbed import image, snapshot, waiting
+from testbed.assignment import another_authority
 from testbed.executor import client
 
-CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
+CA = another_authority()
 CA_FILE, CONFIGURATION = "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml"
 UNIT = "[Service]\nExecStart=/usr/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
 ACCESS = {"mode": "0644", "uid": 0, "gid": 0}
@@ -72,7 +73,7 @@ def files(node) -> str:
     return node.run(["stat", "-c", "%n %i %Y %a", CA_FILE, CONFIGURATION, "/etc/kubernetes/pki"]).stdout
 
 
-def test_a_node_changes_hands_without_noticing(host):
+def test_a_node_gets_another_owner_without_noticing(host):
     host.write("/run/plan.json", join("j1", OLD))
     before = snapshot.settled(host)
     apply(host, join("j1", OLD))

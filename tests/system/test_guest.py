@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from testbed import exit_code, waiting
+from testbed.assignment import another_authority
 from testbed.guest import Guest
 from testbed.executor import kills
 
 TREE = Path(os.environ["KUBEXM_TREE"])
 SEED = os.environ.get("KUBEXM_TEST_SEED", "1")
 CUTS = 8 if "KUBEXM_TEST_DEEP" in os.environ else 1
-CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
+CA = another_authority()
 INSTANCES = "fs.inotify.max_user_instances"
 PLAN_SECONDS = 300  # an interrupted one goes on after the boot; the processor is emulated
 _numbers = itertools.count(1)
@@ -103,6 +104,7 @@ def test_modules_are_loaded_and_stay_until_the_next_boot(guest):
     bridge = step("sysctl", key="net.bridge.bridge-nf-call-iptables", value="0")
     steps = [modules_file("br_netfilter", "ip_vs"), step("kernel-module", name="br_netfilter"),
              step("kernel-module", name="ip_vs"), bridge]
+    guest.shell("modprobe --remove ip_vs_wrr ip_vs br_netfilter")  # where another test loaded them
     assert not {"br_netfilter", "ip_vs"} & loaded(guest)
     assert "net.bridge.bridge-nf-call-iptables: none -> 0" in previewed(guest, *steps)
     must(apply(guest, *steps))
@@ -221,11 +223,11 @@ def trace(guest: Guest) -> list[str]:
 
 
 def die_at(guest: Guest, point: kills.Point) -> None:
-    """The executor ends at that point and are not started again. All of this is gone with the power."""
+    """The executor ends at that point and is not started again. All of this is gone with the power."""
     guest.write("/run/systemd/system/kubexm-executor.service.d/test.conf", "[Service]\nRestart=no\n")
     guest.shell("systemctl daemon-reload; systemctl stop kubexmd; "
                 f"systemctl set-environment KUBEXM_CRASH_AT={point.passage}; systemctl restart kubexm-executor")
-    assert apply_for_a_reboot(guest).returncode == exit_code.UNREACHABLE, f"they should have died at {point}"
+    assert apply_for_a_reboot(guest).returncode == exit_code.UNREACHABLE, f"the executor should have died at {point}"
     assert guest.run(["systemctl", "is-failed", "kubexm-executor"], check=False).stdout.strip() == "failed", point
 
 

@@ -1,7 +1,6 @@
 """The verbs with which the executor drive systemd, on real systemd: daemon/executor/host/systemd.hpp."""
 
 import json
-import re
 import time
 
 import pytest
@@ -436,7 +435,7 @@ def test_a_name_that_is_taken_is_a_conflict(host, systemd, probes, unit):
     assert other.receive() == {"value": 0}
 
 
-def test_a_command_is_hardened_and_still_acts_on_the_host(host, systemd, figure):
+def test_a_command_is_hardened_and_still_acts_on_the_host(host, systemd):
     forbidden = ["date --set=@0", "unshare --mount true", "chmod u+s /run/probe-hard", "hostname other",
                  "strace -o /dev/null -p 1", "setarch i686 true"]
     allowed = ["mount -t tmpfs probe-hard /mnt", "ip link show", "curl --silent http://127.0.0.1:1 || test $? = 7",
@@ -446,14 +445,6 @@ def test_a_command_is_hardened_and_still_acts_on_the_host(host, systemd, figure)
     assert run(systemd, "probe-hard.service", "/bin/sh", "-c", script) == {"value": 0}, \
         host.journal("-u", "probe-hard.service")
     host.run(["umount", "/mnt"])
-
-    systemd.send("run", "probe-score.service", "a test", "/usr/bin/sleep", "86395")
-    wait_for_job(host, "probe-score.service")
-    scored = host.run(["systemd-analyze", "security", "--no-pager", "probe-score.service"]).stdout
-    figure(f"systemd-analyze security of a transient unit on {host.suite}: "
-           + re.search(r"exposure level for probe-score.service: (\S+)", scored).group(1))
-    host.run(["systemctl", "stop", "probe-score.service"])
-    assert is_error(systemd.receive(), "cancelled")
 
 
 # --- mounts --------------------------------------------------------------------------------------

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "daemon/base/io.hpp"
+#include "daemon/base/scan.hpp"
 #include "daemon/base/state_directory.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
@@ -20,9 +20,8 @@ constexpr std::size_t kMaxName = 256;
 
 std::vector<std::string> pins_in(const std::string& text) {
     std::vector<std::string> pins;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        pins.push_back(line.substr(0, line.find(' ')));
+    for (const std::string_view line : lines_of(text)) {
+        pins.emplace_back(line.substr(0, line.find(' ')));
     }
     return pins;
 }
@@ -44,7 +43,7 @@ Result<> ConfirmedAuthorities::add(const std::vector<pki::Authority>& authoritie
     for (const pki::Authority& one : authorities) {
         const auto known = pins_in(text);
         if (std::ranges::find(known, one.pin) != known.end()) continue;
-        text += fmt::format("{} {}\n", one.pin, printable(one.name.substr(0, kMaxName)));
+        text += fmt::format("{} {}\n", one.pin, printable(bounded_utf8(one.name, kMaxName)));
     }
     const auto directory = TRY(StateDirectory::open(directory_));
     if (text.size() > kMaxFile) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
 
@@ -47,8 +48,8 @@ Result<> check_contents(const model::Plan& plan, std::span<const Content> conten
     // must not be enough to have it written to a readable place.
     for (const auto& [digest, need] : needs) {
         if (!need.required) continue;
-        return fail(Code::invalid,
-                    fmt::format("content {} is missing: send it with the plan", digest));
+        TRY(refusal("contents", Code::invalid,
+                    fmt::format("content {} is missing: send it with the plan", digest)));
     }
     return {};
 }
@@ -71,9 +72,13 @@ Result<> drop_unused_contents(Journal& journal, Vault& vault) {
         const auto image = image_from_json(entry.pre_image);
         if (!image) return {};  // the needs of an unreadable entry are unknown
         need(contents_of(*image));
-        // Also of an owner whose step is not the applied one: it is applied when the others go.
-        for (const LedgerOwner& owner : entry.owners) {
-            const auto step = model::step_from_json(owner.step);
+        // Of the applied step, which a repair applies again: after a change that failed it is no
+        // owner's. Of each owner's, which is applied when the others go.
+        std::vector<std::string_view> steps{entry.applied};
+        for (const LedgerOwner& owner : entry.owners) steps.push_back(owner.step);
+        for (const std::string_view text : steps) {
+            if (text.empty()) continue;
+            const auto step = model::step_from_json(text);
             if (!step) return {};
             if (!model::traits_of(*step).content.may_be_installed) {
                 need(model::describe(*step).digests);

@@ -5,17 +5,17 @@
 #include "daemon/base/overloaded.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/kernel.hpp"
+#include "daemon/executor/host/unit_status.hpp"
 #include "daemon/executor/steps/steps.hpp"
 
 namespace kubexm::executor {
 
 namespace {
 
-/// They change something once, or only on undo: the host may differ from them later.
-template <typename T>
-concept UncomparedStep = OneOf<T, model::AbsentPath, model::DeletedTree, model::KernelModule,
-                               model::SwapOff, model::Unmounted, model::DaemonReload,
-                               model::TransientUnit, model::Claim, model::SideEffects>;
+using model::Drift;
+
+template <typename T, model::Drift kind>
+concept Compared = T::kTraits.drift == kind;
 
 std::string home_of(const model::ComponentVersion& step) {
     return fmt::format("{}/{}", model::kComponents, step.component);
@@ -24,7 +24,7 @@ std::string home_of(const model::ComponentVersion& step) {
 std::string_view word_for(PathKind kind) {
     switch (kind) {
         case PathKind::absent:
-            return "absent";
+            return kAbsent;
         case PathKind::file:
             return "another file";
         case PathKind::directory:
@@ -49,24 +49,21 @@ Result<std::string> path_difference(Context& context, const model::Step& step,
     if (!same) return same.error().what;  // such as a link on the way
     if (*same) return "";
     const auto now = inspect(context.root, path);
-    return std::string(now ? word_for(now->kind) : "absent");
+    return std::string(now ? word_for(now->kind) : kAbsent);
 }
 
 /// A unit that starts, also again and again, or stops is on its way; a signal follows.
-bool is_other_activity(const std::optional<bool>& wanted, const std::string& active) {
+bool is_other_activity(const std::optional<bool>& wanted, const UnitStatus& now) {
     if (!wanted) return false;
-    const bool down = active == "inactive" || active == "failed";
-    return *wanted ? down : active == "active";
+    return *wanted ? is_down(now) : is_active(now);
 }
 
 Result<std::string> unit_difference(Context& context, const model::UnitState& step) {
     const auto now = TRY(context.systemd.status(step.name, context.deadline));
     if (now.has_job) return "";
-    const bool masked = now.enablement.starts_with("masked") || now.load == "masked";
-    const bool wants_mask = step.masked.value_or(false);
-    const bool enabled = now.enablement == "enabled";
-    const bool differs = masked != wants_mask || is_other_activity(step.active, now.active) ||
-                         (step.enabled && *step.enabled != enabled);
+    const bool differs = is_masked(now) != step.masked.value_or(false) ||
+                         is_other_activity(step.active, now) ||
+                         (step.enabled && *step.enabled != is_enabled(now));
     if (!differs) return "";
     return fmt::format("{}, {}", now.active,
                        now.enablement.empty() ? "without a unit file" : now.enablement);
@@ -74,7 +71,7 @@ Result<std::string> unit_difference(Context& context, const model::UnitState& st
 
 Result<std::string> sysctl_difference(Context& context, const model::Sysctl& step) {
     auto value = read_sysctl(context.root, step.key);
-    if (!value && value.error().code == Code::not_found) return "absent";
+    if (!value && value.error().code == Code::not_found) return kAbsent;
     const std::string now = TRY(std::move(value));
     return now == step.value ? "" : now;
 }
@@ -82,7 +79,7 @@ Result<std::string> sysctl_difference(Context& context, const model::Sysctl& ste
 /// Without the digests of its files: reading a hundred megabytes at every change would be too much.
 Result<std::string> component_difference(Context& context, const model::ComponentVersion& step) {
     const auto link = inspect(context.root, home_of(step) + "/current");
-    if (!link) return "absent";
+    if (!link) return kAbsent;
     if (link->kind != PathKind::symlink) return std::string(word_for(link->kind));
     if (link->target != step.version) return "version " + link->target;
     for (const model::ComponentFile& file : step.files) {
@@ -97,23 +94,17 @@ Result<std::string> component_difference(Context& context, const model::Componen
 
 Result<std::string> difference(Context& context, const model::Step& applied) {
     using Found = Result<std::string>;
-    const auto at = [&](const std::string& path) -> Found {
-        return path_difference(context, applied, path);
-    };
     return std::visit(
         overloaded{
-            [&](const model::RenderedFile& step) { return at(model::path_of(step.document)); },
-            [&](const model::DataFile& step) { return at(step.path); },
-            [&](const model::SecretFile& step) { return at(step.path); },
-            [&](const model::Directory& step) { return at(step.path); },
-            [&](const model::Symlink& step) { return at(step.path); },
-            [&](const model::ManagedBlock& step) { return at(step.path); },
+            [&](const Compared<Drift::path> auto&) {
+                return path_difference(context, applied, model::path_of(applied));
+            },
             [&](const model::Sysctl& step) { return sysctl_difference(context, step); },
             [&](const model::UnitState& step) { return unit_difference(context, step); },
             [&](const model::ComponentVersion& step) {
                 return component_difference(context, step);
             },
-            [](const UncomparedStep auto&) -> Found { return ""; },
+            [](const Compared<Drift::none> auto&) -> Found { return ""; },
         },
         applied);
 }
@@ -122,12 +113,7 @@ std::vector<std::string> paths_of(const model::Step& applied) {
     using Paths = std::vector<std::string>;
     return std::visit(
         overloaded{
-            [](const model::RenderedFile& step) { return Paths{model::path_of(step.document)}; },
-            [](const model::DataFile& step) { return Paths{step.path}; },
-            [](const model::SecretFile& step) { return Paths{step.path}; },
-            [](const model::Directory& step) { return Paths{step.path}; },
-            [](const model::Symlink& step) { return Paths{step.path}; },
-            [](const model::ManagedBlock& step) { return Paths{step.path}; },
+            [&](const Compared<Drift::path> auto&) { return Paths{model::path_of(applied)}; },
             [](const model::ComponentVersion& step) {
                 Paths paths{home_of(step) + "/current"};
                 for (const model::ComponentFile& file : step.files) {
@@ -137,7 +123,7 @@ std::vector<std::string> paths_of(const model::Step& applied) {
                 return paths;
             },
             [](const OneOf<model::Sysctl, model::UnitState> auto&) { return Paths{}; },
-            [](const UncomparedStep auto&) { return Paths{}; },
+            [](const Compared<Drift::none> auto&) { return Paths{}; },
         },
         applied);
 }

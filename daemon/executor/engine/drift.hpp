@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace kubexm::executor {
 struct Drifted {
     std::string owner;
     std::string object;  // "write /etc/kubernetes/kubelet.conf"
-    std::string found;
+    std::string found;   // with the reason where it cannot be repaired
 
     bool operator==(const Drifted&) const = default;
 };
@@ -21,8 +22,13 @@ struct Drifted {
 struct DriftReport {
     bool decided = true;  // false: a plan runs, the host shuts down or its packages change
     std::vector<Drifted> objects;
-    std::vector<std::string> paths;  // to watch for the next change
+    std::optional<Error> problem;         // why some objects could not be compared
+    std::vector<std::string> paths;       // to watch for the next change
+    std::vector<model::Sysctl> settings;  // as they are now: nothing tells when they change
 };
+
+/// What is found of a kernel parameter that the kernel does not have, and of a path.
+inline constexpr const char* kAbsent = "absent";
 
 /// What an applied step finds now that is not as it left it; empty: nothing, a unit with a running
 /// job, or a step whose object is nobody's to keep, such as a deleted directory. Changes nothing.

@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <ctime>
-#include <set>
 #include <tuple>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
+#include "daemon/executor/engine/data_kinds.hpp"
 #include "daemon/executor/engine/ledger_steps.hpp"
+#include "daemon/executor/engine/plan_records.hpp"
 #include "daemon/executor/engine/policy.hpp"
+#include "daemon/executor/engine/present_cluster.hpp"
 #include "daemon/executor/engine/quota.hpp"
 #include "daemon/executor/engine/retry_limit.hpp"
+#include "daemon/executor/engine/root_objects.hpp"
 
 namespace kubexm::executor {
 
@@ -41,12 +45,9 @@ Result<> check_quota(Records& records, const model::Plan& plan, std::span<const 
     return within({}, usage, TRY(demand_of(records, plan, contents)), std::time(nullptr));
 }
 
-/// An undo of nothing gives nothing back: it counts like any other plan.
-Result<> check_undo_quota(Records& records, const std::string& owner, const Caller& caller) {
-    const auto entries = TRY(records.journal.ledger(owner));
-    if (caller.uid == 0 || !entries.empty()) return {};
-    const Usage usage = TRY(usage_of(records, caller.uid));
-    return within({}, usage, {}, std::time(nullptr));
+Result<> check_roots_objects(Journal& journal, const model::Plan& plan, const Caller& caller) {
+    if (caller.uid == 0) return {};
+    return leaves_roots_objects(plan, TRY(journal.ledger("")));
 }
 
 /// Whether something was done for the owner before.
@@ -55,28 +56,21 @@ Result<bool> is_known(Journal& journal, const std::string& owner) {
     return std::ranges::find(outcomes, owner, &OutcomeRecord::owner) != outcomes.end();
 }
 
-model::Plan undo_plan(const std::string& id, const std::string& owner) {
-    return {.id = id, .owner = owner, .steps = {}, .purpose = PlanPurpose::release};
-}
-
-PlanRecord record_of(const model::Plan& plan, const Caller& caller) {
-    const std::string hash = model::hash_of(plan);
-    return {.id = plan.id,
-            .hash = hash,
-            .owner = plan.owner,
-            .purpose = plan.purpose,
-            .wanted = plan.wanted.empty() ? hash : plan.wanted,
-            .uid = caller.uid,
-            .document = model::to_json(plan)};
+Result<> may_decide(const Caller& caller) {
+    if (caller.uid == 0) return {};
+    return refusal("journal-decisions", Code::denied,
+                   "damaged journal: only root may restore or discard it");
 }
 
 /// An undo has no steps of its own, and a repair none but applied ones: the ledger has them.
 Result<> check_purpose(const model::Plan& plan) {
     if (plan.purpose == PlanPurpose::release) {
-        return fail(Code::invalid, "plan.purpose: release is an undo; use kubexmctl undo OWNER");
+        TRY(refusal("purpose", Code::invalid,
+                    "plan.purpose: release is an undo; use kubexmctl undo OWNER"));
     }
     if (plan.purpose == PlanPurpose::repair) {
-        return fail(Code::invalid, "plan.purpose: the executor makes repairs; send repair");
+        TRY(refusal("purpose", Code::invalid,
+                    "plan.purpose: the executor makes repairs; send repair"));
     }
     return {};
 }
@@ -86,22 +80,8 @@ Result<> check_rendered(const model::Plan& plan) {
     for (const model::Step& step : plan.steps) {
         const auto* file = std::get_if<model::RenderedFile>(&step);
         if (file == nullptr || !file->written) continue;
-        return fail(Code::denied,
-                    model::text_of(step) + ": written: expected none; only repairs have it");
-    }
-    return {};
-}
-
-/// The journal and the ledger have narrower limits than the wire. A plan that they could not read
-/// back would stay running forever and could not be undone.
-Result<> can_be_read_back(const model::Plan& plan) {
-    if (auto again = model::plan_from_json(model::to_json(plan)); !again) {
-        return during("plan for the journal", again.error());
-    }
-    for (const model::Step& step : plan.steps) {
-        if (auto again = model::step_from_json(model::to_json(step)); !again) {
-            return during(model::text_of(step), again.error());
-        }
+        TRY(refusal("written", Code::denied,
+                    model::text_of(step) + ": written: expected none; only repairs have it"));
     }
     return {};
 }
@@ -112,6 +92,7 @@ Engine::Engine(std::string state_directory, const Root& root, Systemd& systemd,
                model::AllowList allow)
     : reserve_(state_directory),
       confirmed_(state_directory),
+      joined_(state_directory),
       store_(std::move(state_directory)),
       root_(root),
       systemd_(systemd),
@@ -123,25 +104,28 @@ void Engine::note(const Caller& caller, std::string_view event, std::string_view
     });
 }
 
-void Engine::note_refusal(const Caller& caller, std::string_view what) {
-    refusals_.add(caller, what, std::chrono::steady_clock::now());
+void Engine::queue_event(const Caller& caller, std::string_view event, std::string_view what) {
+    const std::string subject(what);
+    events_.add({caller, std::string(event), subject}, subject, std::chrono::steady_clock::now());
 }
 
-void Engine::write_refusals() {
+Result<> Engine::write_events(Journal& journal) {
+    while (const auto next = events_.first()) {
+        const auto& [caller, event, detail] = *next;
+        TRY(journal.audit(caller.uid, caller.pid, event, audited(caller, detail)));
+        events_.pop();
+    }
+    return {};
+}
+
+void Engine::write_events() {
     // After a failure they stay queued: without a journal every change is refused anyway.
-    std::ignore = store_.use([&](Records& records) -> Result<> {
-        while (const auto next = refusals_.first()) {
-            const auto& [caller, what] = *next;
-            TRY(records.journal.audit(caller.uid, caller.pid, "refused", audited(caller, what)));
-            refusals_.pop();
-        }
-        return {};
-    });
+    std::ignore = store_.use([&](Records& records) { return write_events(records.journal); });
 }
 
 std::unexpected<Error> Engine::refuse(const Caller& caller, const Error& error) {
-    note_refusal(caller, error.what);
-    write_refusals();
+    queue_event(caller, "refused", error.what);
+    write_events();
     return std::unexpected(error);
 }
 
@@ -153,12 +137,24 @@ Result<> Engine::check(const model::Plan& plan, const Caller& caller) {
     return {};
 }
 
+/// Nothing limits how often an owner's objects are given back, only how often that is audited.
+Result<> Engine::audit_offer(Journal& journal, const PlanRecord& record, const Caller& caller) {
+    const std::string detail = record.id + " " + record.hash;
+    const bool is_undo = caller.uid != 0 && record.purpose == PlanPurpose::release;
+    const bool gives_back = is_undo && !TRY(journal.ledger(record.owner)).empty();
+    if (!gives_back) {
+        return journal.audit(caller.uid, caller.pid, kPlanOffered, audited(caller, detail));
+    }
+    events_.add({caller, std::string(kPlanOffered), detail}, record.owner,
+                std::chrono::steady_clock::now());
+    return write_events(journal);
+}
+
 Result<PlanRecord> Engine::begin(Journal& journal, PlanRecord record, std::uint32_t steps,
                                  const Caller& caller) {
     record.started_at = record.changed_at = std::time(nullptr);
     // Audited first: every plan that runs has an audited caller.
-    TRY(journal.audit(caller.uid, caller.pid, kPlanOffered,
-                      audited(caller, record.id + " " + record.hash)));
+    TRY(audit_offer(journal, record, caller));
     if (auto begun = journal.begin(record, steps); !begun) return refuse(caller, begun.error());
     return journal.plan(record.id);
 }
@@ -173,48 +169,34 @@ Result<> Engine::acceptable(const model::Plan& plan, std::span<const Content> co
         if (good) good = records.journal.is_new(plan.id);
         if (good) good = check_contents(plan, contents);
         if (good) good = check_quota(records, plan, contents, caller);
+        if (good) good = check_roots_objects(records.journal, plan, caller);
         if (good) good = check_join(records.journal, plan, caller);
         if (!good) return refuse(caller, good.error());
         return {};
     });
 }
 
+Result<> Engine::store(Records& records, const model::Plan& plan, std::span<Content> contents,
+                       const Caller& caller) {
+    const std::int64_t before = TRY(records.vault.bytes());
+    TRY(store_contents(records.vault, plan, contents));
+    const std::int64_t after = TRY(records.vault.bytes());
+    if (caller.uid != 0) TRY(within_vault({}, before, after));
+    TRY(check_kinds(records.journal, records.vault, plan));
+    if (caller.uid == 0) return {};  // root decides whom this host trusts
+    return check_authorities(records, plan, caller, present_cluster(records, root_));
+}
+
 Result<PlanRecord> Engine::accept(const model::Plan& plan, std::span<Content> contents,
                                   const Caller& caller) {
     TRY(acceptable(plan, contents, caller));
     return store_.use([&](Records& records) -> Result<PlanRecord> {
-        auto stored = store_contents(records.vault, plan, contents);
-        if (stored) stored = check_authorities(records, plan, caller);
+        const auto stored = store(records, plan, contents, caller);
         auto begun = stored ? begin(records.journal, record_of(plan, caller),
                                     static_cast<std::uint32_t>(plan.steps.size()), caller)
                             : refuse(caller, stored.error());
         if (!begun) drop_refused_contents(records);
         return begun;
-    });
-}
-
-Result<> Engine::undo_acceptable(const std::string& id, const std::string& owner,
-                                 const Caller& caller) {
-    return store_.use([&](Records& records) -> Result<> {
-        if (owner.empty()) {
-            return refuse(caller, {Code::invalid, "undo: owner must not be empty"});
-        }
-        auto good = may_change_objects_of(owner, caller.uid);
-        if (good) good = can_be_read_back(undo_plan(id, owner));
-        if (good) good = records.journal.is_new(id);
-        if (good) good = check_undo_quota(records, owner, caller);
-        if (!good) return refuse(caller, good.error());
-        return {};
-    });
-}
-
-Result<PlanRecord> Engine::accept_undo(const std::string& id, const std::string& owner,
-                                       const Caller& caller) {
-    return with_reserve([&]() -> Result<PlanRecord> {
-        TRY(undo_acceptable(id, owner, caller));
-        return store_.use([&](Records& records) {
-            return begin(records.journal, record_of(undo_plan(id, owner), caller), 0, caller);
-        });
     });
 }
 
@@ -243,6 +225,7 @@ Result<std::optional<PlanRecord>> Engine::interrupted() {
         if (!running) reserve_.keep();
         // The process that ended the last plan may have been killed before this.
         if (!running) TRY(drop_unused_contents(records.journal, records.vault));
+        if (!running) std::ignore = remember_cluster(records);
         return running;
     });
 }
@@ -258,8 +241,27 @@ Result<PlanState> Engine::carry_out(const PlanRecord& record, const Stop& stop,
 Result<PlanState> Engine::run(const PlanRecord& record, const Stop& stop,
                               const Runner::Listener& listener) {
     auto state = store_.use([&](Records& records) {
-        Runner runner({records.journal, records.vault, root_, systemd_, allow_}, listener);
-        return runner.run(record, stop);
+        const Caller caller{.uid = record.uid};
+        const bool is_judged = caller.uid != 0 && record.purpose != PlanPurpose::release;
+        const Present present = is_judged ? present_cluster(records, root_) : Present();
+        const auto plan_permitted = [&](const model::Plan& plan) {
+            // A repair brings nothing that was not judged.
+            const bool is_over = is_off("lists-again") || plan.purpose == PlanPurpose::repair;
+            return is_over ? Result<>() : check_authorities(records, plan, caller, present);
+        };
+        const auto permitted_now = [&](const model::Plan& plan, const model::Step& step) {
+            return this->permitted_now(records, plan, step, caller, present);
+        };
+        const auto step_permitted = [&](const std::string& owner, const model::Step& step) {
+            return permitted_again(records, owner, step);
+        };
+        Runner runner({records.journal, records.vault, root_, systemd_, allow_, plan_permitted,
+                       permitted_now, step_permitted},
+                      listener);
+        auto reached = runner.run(record, stop);
+        // Where this fails, it is done when the executor starts again.
+        if (reached == PlanState::done) std::ignore = remember_cluster(records);
+        return reached;
     });
     if (!state) store_.mark_suspect();
     return state;
@@ -268,10 +270,8 @@ Result<PlanState> Engine::run(const PlanRecord& record, const Stop& stop,
 Result<Recovered> Engine::journal() { return store_.content(); }
 
 Result<> Engine::decide(RecordStore::Decision decision, const Caller& caller) {
-    if (caller.uid != 0) {
-        return refuse(caller,
-                      {Code::denied, "damaged journal: only root may restore or discard it"});
-    }
+    const auto good = may_decide(caller);
+    if (!good) return refuse(caller, good.error());
     return store_.decide(decision, caller.uid, caller.pid);
 }
 
@@ -289,6 +289,7 @@ Result<StepPreview> Engine::preview_step(Records& records, const model::Step& st
         TRY(records.journal.ledger_entry(model::type_of(step), model::target_of(step)));
     Context context{
         root_, systemd_, records.vault, std::chrono::steady_clock::now() + kReadDeadline, {}};
+    context.any_command = permits_any_command(allow_);
     if (entry) {
         context.created = was_created(*entry);
         if (auto previous = applied_step(*entry)) context.previous = *std::move(previous);
@@ -298,6 +299,15 @@ Result<StepPreview> Engine::preview_step(Records& records, const model::Step& st
 
 Result<PlanRecord> Engine::plan(const std::string& id) {
     return store_.use([&](Records& records) { return records.journal.plan(id); });
+}
+
+Result<std::string> Engine::running_undo(const std::string& owner) {
+    return store_.use([&](Records& records) -> Result<std::string> {
+        const auto running = TRY(records.journal.running());
+        const bool is_it =
+            running && running->purpose == PlanPurpose::release && running->owner == owner;
+        return is_it ? running->id : "";
+    });
 }
 
 Result<std::string> Engine::running_plan() {
@@ -324,27 +334,6 @@ Result<std::map<std::string, std::uint32_t>> Engine::objects() {
         for (const LedgerOwner& owner : entry.owners) ++counts[owner.owner];
     }
     return counts;
-}
-
-Result<std::optional<OutcomeRecord>> Engine::unfinished_undo() {
-    const auto counts = TRY(objects());
-    const auto newest_first = TRY(outcomes());
-    std::set<std::string> seen;
-    for (const OutcomeRecord& outcome : newest_first) {
-        if (!seen.insert(outcome.owner).second) continue;  // an older outcome of the owner
-        const bool failed_undo =
-            outcome.purpose == PlanPurpose::release && outcome.state == PlanState::failed;
-        if (failed_undo && counts.contains(outcome.owner)) return outcome;
-    }
-    return std::nullopt;
-}
-
-Result<PlanRecord> Engine::undo_again(const std::string& id, const Caller& caller) {
-    const std::optional<OutcomeRecord> failed = TRY(unfinished_undo());
-    if (!failed) return fail(Code::not_found, "no undo is unfinished");
-    PlanRecord record = record_of(undo_plan(id, failed->owner), caller);
-    record.uid = failed->uid;
-    return store_.use([&](Records& records) { return begin(records.journal, record, 0, caller); });
 }
 
 Result<UnitStatus> Engine::unit(const std::string& name) {

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/executor/engine/audit_queue.hpp"
 #include "daemon/executor/engine/authorities.hpp"
 #include "daemon/executor/engine/confirmed_authorities.hpp"
 #include "daemon/executor/engine/contents.hpp"
 #include "daemon/executor/engine/drift.hpp"
+#include "daemon/executor/engine/joined_clusters.hpp"
 #include "daemon/executor/engine/record_store.hpp"
-#include "daemon/executor/engine/refusals.hpp"
 #include "daemon/executor/engine/runner.hpp"
 #include "daemon/executor/journal/reserve.hpp"
 #include "daemon/executor/preflight/probe.hpp"
@@ -44,13 +45,15 @@ public:
     Result<> acceptable(const model::Plan& plan, std::span<const Content> contents,
                         const Caller& caller);
     Result<> undo_acceptable(const std::string& id, const std::string& owner, const Caller& caller);
-    /// What differs from the applied steps of all owners; undecided while a plan runs.
+    /// What differs from the applied steps of all owners who have not left; undecided while a plan
+    /// runs.
     Result<DriftReport> drift();
     /// By owner, the objects that this version would render differently from the version that
     /// applied them. That is no drift: they are as applied, and the next plan renders them anew.
     Result<std::map<std::string, std::vector<std::string>>> pending_renderings();
-    /// Writes a plan to the journal that applies again what differs for an owner. not_found:
-    /// nothing does. unavailable: the host shuts down or its packages change.
+    /// Writes a plan to the journal that applies again what differs for an owner and can be
+    /// repaired. not_found: no drift. unavailable: the host shuts down or its packages
+    /// change. Other errors: why nothing of what differs can be repaired.
     Result<PlanRecord> accept_repair(const std::string& id, const std::string& owner,
                                      const Caller& caller);
     /// The checks before a join that fail, without those that root ignores. unavailable: systemd
@@ -77,15 +80,19 @@ public:
     Result<StepPreview> preview_step(const model::Step& step, const Caller& caller);
     Result<> check(const model::Plan& plan, const Caller& caller);
     Result<PlanRecord> plan(const std::string& id);
+    /// The id of the undo that runs or is to be resumed for this owner; empty: none.
+    Result<std::string> running_undo(const std::string& owner);
     /// The id of the plan that runs or is to be resumed; empty: none.
     Result<std::string> running_plan();
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);
     /// What was last done for each owner and purpose, newest first.
     Result<std::vector<OutcomeRecord>> outcomes();
-    /// The failed undo of an owner who still has objects and no newer plan, if there is one.
-    Result<std::optional<OutcomeRecord>> unfinished_undo();
-    /// Writes it to the journal once more, for the user who asked for it. not_found: there is none.
-    Result<PlanRecord> undo_again(const std::string& id, const Caller& caller);
+    /// The failed undos of owners who still have objects and no newer plan.
+    Result<std::vector<OutcomeRecord>> unfinished_undos();
+    /// Writes one of them to the journal once more, for the user who asked for it. not_found: the
+    /// owner has none.
+    Result<PlanRecord> undo_again(const std::string& id, const std::string& owner,
+                                  const Caller& caller);
     /// By owner, the number of objects in the ledger.
     Result<std::map<std::string, std::uint32_t>> objects();
     Result<UnitStatus> unit(const std::string& name);
@@ -93,23 +100,43 @@ public:
     const model::AllowList& allowed() const { return allow_; }
     void allow(model::AllowList allow) { allow_ = std::move(allow); }
 
-    /// For refusals that are made before a request reaches the engine. Any thread; audited with the
-    /// next write_refusals().
-    void note_refusal(const Caller& caller, std::string_view what);
-    void write_refusals();
+    /// For events that happen before a request reaches the engine, or without it. Any thread;
+    /// audited with the next write_events(), within a limit.
+    void queue_event(const Caller& caller, std::string_view event, std::string_view what);
+    void write_events();
     /// Audits an event that is neither a plan nor a refusal. Best effort.
     void note(const Caller& caller, std::string_view event, std::string_view detail);
 
 private:
     Result<PlanRecord> begin(Journal& journal, PlanRecord record, std::uint32_t steps,
                              const Caller& caller);
+    Result<> audit_offer(Journal& journal, const PlanRecord& record, const Caller& caller);
+    Result<> write_events(Journal& journal);
+    Result<> store(Records& records, const model::Plan& plan, std::span<Content> contents,
+                   const Caller& caller);
     std::unexpected<Error> refuse(const Caller& caller, const Error& error);
     Result<StepPreview> preview_step(Records& records, const model::Step& step);
     Result<std::string> difference_of(Records& records, const LedgerEntry& entry,
                                       const model::Step& applied);
+    Result<> add_difference(DriftReport& report, Records& records, const LedgerEntry& entry,
+                            const model::Step& applied);
+    Result<> can_repair(const Vault& vault, const model::Step& step) const;
+    Result<std::string> why_not_repaired(Records& records, const std::string& owner,
+                                         const model::Step& step);
     Result<bool> is_settled();
     /// After its contents are in the vault: the sender could change them before.
-    Result<> check_authorities(Records& records, const model::Plan& plan, const Caller& caller);
+    using Present = Result<std::optional<PresentCluster>>;
+    Result<> check_authorities(Records& records, const model::Plan& plan, const Caller& caller,
+                               const Present& found);
+    Result<> judge_bundles(Records& records, const model::Plan& plan,
+                           const std::optional<PresentCluster>& present);
+    Result<> check_join_again(Records& records, const std::string& server,
+                              const std::vector<model::DataFile>& bundles);
+    Result<> remember_cluster(Records& records);
+    /// Before a step of a plan that began when `present` was there.
+    Result<> permitted_now(Records& records, const model::Plan& plan, const model::Step& step,
+                           const Caller& caller, const Present& present);
+    Result<> permitted_again(Records& records, const std::string& owner, const model::Step& step);
     Result<TrustedPins> trusted_pins(const std::string& server) const;
     Result<> check_join(Journal& journal, const model::Plan& plan, const Caller& caller);
     Result<std::vector<model::Finding>> findings(Journal& journal, const model::JoinNeeds& needs);
@@ -128,11 +155,12 @@ private:
 
     Reserve reserve_;
     ConfirmedAuthorities confirmed_;
+    JoinedClusters joined_;
     RecordStore store_;
     const Root& root_;
     Systemd& systemd_;
     model::AllowList allow_;
-    Refusals refusals_;
+    AuditQueue events_;
     PreflightProbe probe_;
 };
 

@@ -1,9 +1,11 @@
 #include <algorithm>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/engine/authorities.hpp"
 #include "daemon/executor/engine/engine.hpp"
 #include "daemon/executor/engine/ledger_steps.hpp"
+#include "daemon/executor/engine/node_steps.hpp"
 #include "daemon/executor/preflight/findings.hpp"
 #include "daemon/model/owner.hpp"
 
@@ -17,6 +19,11 @@ using namespace std::chrono_literals;
 
 constexpr auto kProbeDeadline = 10s;
 
+const model::RenderedFile* unit_file_of_kubelet(const model::Step& step) {
+    const auto* file = std::get_if<model::RenderedFile>(&step);
+    return file != nullptr && makes_kubelet(step) ? file : nullptr;
+}
+
 /// Also one whose join or release is not finished. What stays of a release is no node.
 Result<bool> has_node(Journal& journal) {
     const auto entries = TRY(journal.ledger(""));
@@ -25,17 +32,21 @@ Result<bool> has_node(Journal& journal) {
         const bool is_machines = std::ranges::any_of(entry.owners, [](const LedgerOwner& owner) {
             return model::is_machine_owner(owner.owner);
         });
-        return is_machines && step && *step && makes_kubelet(**step);
+        return is_machines && step && *step && unit_file_of_kubelet(**step) != nullptr;
     });
 }
 
-/// For kubexmd its steps decide, not its word.
-bool is_join(const model::Plan& plan, const Caller& caller) {
-    const auto writes_kubelet = [](const model::Step& step) {
-        return std::holds_alternative<model::RenderedFile>(step) && makes_kubelet(step);
-    };
-    return plan.purpose == PlanPurpose::join ||
-           (caller.uid != 0 && std::ranges::any_of(plan.steps, writes_kubelet));
+/// What of the checks is asked about a plan.
+enum class Asked { nothing, foreign_nodes, all };
+
+/// For kubexmd its steps decide, not its word. Parts of a join would take over a foreign node, too.
+Asked asked_about(const model::Plan& plan, const Caller& caller) {
+    if (plan.purpose == PlanPurpose::join) return Asked::all;
+    if (caller.uid == 0) return Asked::nothing;
+    const bool is_join = std::ranges::any_of(
+        plan.steps, [](const model::Step& step) { return unit_file_of_kubelet(step) != nullptr; });
+    if (is_join) return Asked::all;
+    return std::ranges::any_of(plan.steps, concerns_node) ? Asked::foreign_nodes : Asked::nothing;
 }
 
 }  // namespace
@@ -59,11 +70,16 @@ Result<std::vector<model::Finding>> Engine::findings(Journal& journal,
 
 /// Changed orders of a node do not make it anew: what is wrong with the host does not stop them.
 Result<> Engine::check_join(Journal& journal, const model::Plan& plan, const Caller& caller) {
-    if (!is_join(plan, caller)) return {};
+    const Asked asked = asked_about(plan, caller);
+    if (asked == Asked::nothing) return {};
     const bool is_own_node = TRY(has_node(journal));
     if (is_own_node) return {};
-    const auto found = TRY(findings(journal, join_needs_of(plan)));
-    return model::without_errors(found);
+    auto found = TRY(findings(journal, join_needs_of(plan)));
+    std::erase_if(found, [&](const model::Finding& each) {
+        return asked == Asked::foreign_nodes && !is_about_foreign_nodes(each.id);
+    });
+    const auto good = model::without_errors(found);
+    return good ? good : refusal("preflight", good.error().code, good.error().what);
 }
 
 }  // namespace kubexm::executor

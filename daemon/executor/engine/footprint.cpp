@@ -9,11 +9,6 @@ namespace {
 
 using namespace model;
 
-template <typename... Types>
-bool is_one_of(const Step& step) {
-    return (std::holds_alternative<Types>(step) || ...);
-}
-
 /// "/a" contains "/a" and "/a/b", and nothing is contained in no path.
 bool contains(const std::string& outer, const std::string& inner) {
     if (outer.empty() || inner.empty()) return false;
@@ -26,17 +21,13 @@ bool have_nested_paths(const Step& a, const Step& b) {
     return contains(one, other) || contains(other, one);
 }
 
-/// They start or stop something, or destroy what cannot be captured, or take long.
-bool stands_alone(const Step& step) {
-    return is_one_of<UnitState, TransientUnit, KernelModule, SwapOff, Unmounted, AbsentPath,
-                     DeletedTree, ComponentVersion>(step);
-}
+bool stands_alone(const Step& step) { return traits_of(step).commit_group == CommitGroup::alone; }
 
 bool is_unit_file(const Step& step) { return path_of(step).starts_with("/etc/systemd/"); }
 
 /// systemd reads unit files when it reloads.
 bool is_reload_of(const Step& reload, const Step& file) {
-    return is_one_of<DaemonReload>(reload) && is_unit_file(file);
+    return std::holds_alternative<DaemonReload>(reload) && is_unit_file(file);
 }
 
 /// Setting forwarding for the host sets it for every interface, and undo captures that.
@@ -49,19 +40,21 @@ bool set_forwarding(const Step& a, const Step& b) {
     });
 }
 
-bool is_file_like(const Step& step) {
-    return is_one_of<RenderedFile, DataFile, SecretFile, Directory, Symlink, ManagedBlock,
-                     ComponentVersion, model::Claim>(step);
+bool is_needed(const Step& step, NeededBy by) {
+    const NeededBy trait = traits_of(step).needed_by;
+    return trait == by || trait == NeededBy::both;
 }
 
-bool is_pods(const Step& step) {
+bool is_effect(const Step& step, SideEffect kind) {
     const auto* effects = std::get_if<SideEffects>(&step);
-    return effects != nullptr && effects->kind == SideEffect::pods;
+    return effects != nullptr && effects->kind == kind;
 }
+
+bool is_pods(const Step& step) { return is_effect(step, SideEffect::pods); }
 
 bool is_pod_network(const Step& step) {
-    const auto* file = std::get_if<DataFile>(&step);
-    return file != nullptr && file->kind == DataKind::cni_config;
+    const auto* file = std::get_if<RenderedFile>(&step);
+    return file != nullptr && std::holds_alternative<CniConfiguration>(file->document);
 }
 
 /// Apart from paths in one another.
@@ -76,13 +69,22 @@ bool is_one_object(const Step& a, const Step& b) {
     return type_of(a) == type_of(b) && target_of(a) == target_of(b);
 }
 
+bool only_records(const Step& step) { return traits_of(step).commit_group == CommitGroup::records; }
+
 bool may_share_commit(const Step& a, const Step& b) {
-    const bool only_read = is_one_of<model::Claim>(a) && is_one_of<model::Claim>(b);
+    const bool only_read =
+        std::holds_alternative<model::Claim>(a) && std::holds_alternative<model::Claim>(b);
     return !touch_the_same(a, b) && (only_read || !have_nested_paths(a, b));
 }
 
 bool may_share_undo_commit(const Step& a, const Step& b) {
     return !touch_the_same(a, b) && !have_nested_paths(a, b) && !is_pods(a) && !is_pods(b);
+}
+
+bool may_undo_during_reload(const Step& unit_file, const Step& step) {
+    return !touch_the_same(unit_file, step) && !have_nested_paths(unit_file, step) &&
+           !is_unit_file(step) && !is_effect(step, SideEffect::cgroups) &&
+           !is_effect(step, SideEffect::network_files);
 }
 
 std::size_t first_group(std::span<const Step* const> steps) {
@@ -92,22 +94,16 @@ std::size_t first_group(std::span<const Step* const> steps) {
     return size;
 }
 
+bool is_claimed(const Step& step, const Step& claim) {
+    return std::holds_alternative<Claim>(claim) && contains(path_of(claim), path_of(step));
+}
+
 bool depends(const Step& older, const Step& failed) {
     if (contains(path_of(older), path_of(failed))) return true;
     // A service that still runs needs its files, and makes the objects again that are removed.
-    if (is_one_of<UnitState>(failed)) {
-        return is_file_like(older) || is_one_of<SideEffects>(older);
-    }
+    if (std::holds_alternative<UnitState>(failed)) return is_needed(older, NeededBy::units);
     // Pods that still run need their mounts and their network; removing them needs the runtime.
-    if (is_pods(failed)) {
-        return is_one_of<model::Claim, SideEffects, UnitState, ComponentVersion>(older) ||
-               is_pod_network(older);
-    }
-    return false;
-}
-
-bool harms_next_join(const Step& step) {
-    return is_pods(step) || is_one_of<UnitState, Unmounted, model::Claim>(step);
+    return is_pods(failed) && (is_needed(older, NeededBy::pods) || is_pod_network(older));
 }
 
 }  // namespace kubexm::executor

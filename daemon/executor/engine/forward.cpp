@@ -1,6 +1,7 @@
 #include "daemon/executor/engine/forward.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,6 +9,8 @@
 #include "daemon/base/try.hpp"
 #include "daemon/executor/engine/footprint.hpp"
 #include "daemon/executor/engine/ledger_steps.hpp"
+#include "daemon/executor/engine/repair.hpp"
+#include "daemon/executor/engine/retry_limit.hpp"
 #include "daemon/executor/engine/supersede.hpp"
 #include "daemon/executor/steps/steps.hpp"
 
@@ -30,11 +33,11 @@ Result<PlanState> Forward::run() {
     for (std::span<const std::uint32_t> left = indices; !left.empty();) {
         if (run_.should_stop()) return stop();
         auto group = next_group(left);
-        if (!group) return fail_step(left.front(), group.error());
-        if (auto done = prepare(*group); !done) return fail_step(left.front(), done.error());
-        const PlanState state = TRY(run_group(*group));
+        const auto ready = group ? prepare(*group) : std::unexpected(group.error());
+        const PlanState state =
+            TRY(ready ? run_group(*group) : fail_step(left.front(), ready.error()));
         if (state != PlanState::done) return state;
-        left = left.subspan(group->size());
+        left = left.subspan(group ? group->size() : 1);
     }
     return finish();
 }
@@ -84,9 +87,10 @@ Result<PlanState> Forward::run_group(Group& group) {
             return stop();
         }
         // Root may have changed the lists since the plan was accepted.
-        auto done = permitted(run_.allowed(), step_of(work));
+        auto done = run_.permitted_now(plan_, step_of(work));
         work.begun = done.has_value();
-        if (done) done = carry_out(work, group.size() == 1);
+        if (done) done = may_restart(step_of(work));
+        if (done) done = carry_out(work);
         if (!done) {
             forget_rest(group);
             return fail_step(work.index, done.error());
@@ -95,7 +99,7 @@ Result<PlanState> Forward::run_group(Group& group) {
     return PlanState::done;
 }
 
-Result<> Forward::carry_out(Work& work, bool alone) {
+Result<> Forward::carry_out(Work& work) {
     const model::Step& step = step_of(work);
     const model::Description about = model::describe(step);
     crash_point(model::type_of(step), work.index);  // in a trace: the points after it are its own
@@ -106,23 +110,44 @@ Result<> Forward::carry_out(Work& work, bool alone) {
     }
     if (!work.holds) {
         run_.report(StepState::prepared, about.unit);
-        TRY(change(work, alone));
+        TRY(change(work));
+        has_changed_ = true;
     }
     changes_.ended.push_back({work.index, StepState::done});
     run_.report(StepState::done, about.unit);
     return {};
 }
 
-Result<> Forward::change(Work& work, bool alone) {
-    if (!alone && work.captured) TRY(capture_again(work));
+/// The commit with the pre-image may have waited for the disk, and the object may have changed
+/// since: it is captured again. Claims and side effects are not: applying them changes nothing.
+/// Their pre-image lists what existed before the node; any moment before the units start will do.
+Result<> Forward::change(Work& work) {
     const model::Step& step = step_of(work);
+    const bool replaces = work.captured && !only_records(step);
+    if (replaces) TRY(capture_again(work));
     Context context = TRY(context_for(work));
     TRY(apply(context, step));
     context.previous = step;
     const StepPreview left = TRY(preview(context, step));
     if (left.holds) return {};
-    return fail(Code::internal, fmt::format("applied, but the host still differs: {}",
-                                            left.diff.empty() ? "" : left.diff.front()));
+    return fail(Code::internal,
+                fmt::format("applied, but found -> expected: {}", fmt::join(left.diff, "; ")));
+}
+
+/// A unit that runs is not restarted for a file that a repair could not put back: it would start
+/// with what somebody else put there.
+Result<> Forward::may_restart(const model::Step& step) {
+    const auto* unit = std::get_if<model::UnitState>(&step);
+    if (unit == nullptr) return {};
+    const auto failed = std::ranges::find_if(failures_, [&](const Failure& failure) {
+        return reader_of(plan_.steps.at(failure.index)) == unit->name;
+    });
+    if (failed == failures_.end()) return {};
+    Context context = run_.context_for(step);
+    context.previous = step;  // as if it had been started just now
+    const bool runs = TRY(holds(context, step));
+    if (!runs) return {};
+    return fail(Code::conflict, "waits for " + model::object_of(plan_.steps.at(failed->index)));
 }
 
 Result<PlanState> Forward::stop() {
@@ -130,6 +155,7 @@ Result<PlanState> Forward::stop() {
     return run_.stopped();
 }
 
+/// A repair goes on with the other steps: kubelet is not to stay down because of a file.
 Result<PlanState> Forward::fail_step(std::uint32_t index, const Error& error) {
     if (run_.journal_failed()) return std::unexpected(error);
     const model::Description about = model::describe(plan_.steps.at(index));
@@ -138,11 +164,23 @@ Result<PlanState> Forward::fail_step(std::uint32_t index, const Error& error) {
     run_.begin(index, about.text);
     run_.report(StepState::failed, about.unit, error);
     const auto failure = during(about.text, error);
-    return run_.failed(failure.error(), {});
+    failures_.push_back({index, failure.error()});
+    return is_repair() ? PlanState::done : end_failed();
+}
+
+/// A repair that changed something is no failure in a row: the retry limit would stop it, too.
+Result<PlanState> Forward::end_failed() {
+    Error first = failures_.front().error;
+    if (failures_.size() > 1) {
+        first.what += fmt::format("; {} other steps failed, too", failures_.size() - 1);
+    }
+    const bool has_repaired = is_repair() && has_changed_;
+    return run_.failed(first, {}, !has_repaired && counts_as_failure(first));
 }
 
 Result<PlanState> Forward::finish() {
     TRY(record_changes());
+    if (!failures_.empty()) return end_failed();
     const auto stays = TRY(supersede(run_, plan_));
     return run_.end(PlanState::done, "", stays);
 }

@@ -10,7 +10,8 @@
 namespace kubexm::executor {
 
 /// Carries out the steps of a plan in groups: one commit prepares a group and records the end of
-/// the group before it. Private to this module. Worker thread.
+/// the group before it. A failed step ends the plan, unless it is a repair. Private to this module.
+/// Worker thread.
 class Forward {
 public:
     Forward(Run& run, const model::Plan& plan) : run_(run), plan_(plan) {}
@@ -28,29 +29,39 @@ private:
         bool begun = false;
     };
     using Group = std::vector<Work>;
+    struct Failure {
+        std::uint32_t index = 0;
+        Error error;
+    };
 
     const model::Step& step_of(const Work& work) const { return plan_.steps.at(work.index); }
     Result<bool> is_finished(const StepRecord& step);
     Result<std::vector<std::uint32_t>> unfinished();
     Result<> record_end_of_object(std::uint32_t index);
     Result<Work> looked_at(std::uint32_t index);
+    std::size_t size_of_group(std::span<const std::uint32_t> indices) const;
     Result<Group> next_group(std::span<const std::uint32_t> indices);
     Result<Context> context_for(const Work& work);
     Result<> prepare(const Group& group);
     Result<PreparedStep> prepared(const Work& work);
     Result<> record_changes();
     Result<PlanState> run_group(Group& group);
-    Result<> carry_out(Work& work, bool alone);
-    Result<> change(Work& work, bool alone);
+    Result<> may_restart(const model::Step& step);
+    Result<> carry_out(Work& work);
+    Result<> change(Work& work);
     Result<> capture_again(Work& work);
     void forget_rest(const Group& group);
     Result<PlanState> stop();
+    bool is_repair() const { return plan_.purpose == PlanPurpose::repair; }
     Result<PlanState> fail_step(std::uint32_t index, const Error& error);
+    Result<PlanState> end_failed();
     Result<PlanState> finish();
 
     Run& run_;
     const model::Plan& plan_;
     StepChanges changes_;  // for the next commit
+    std::vector<Failure> failures_;
+    bool has_changed_ = false;  // a step has changed the host
 };
 
 }  // namespace kubexm::executor

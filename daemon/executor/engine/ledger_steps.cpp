@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
@@ -15,6 +14,21 @@ namespace {
 
 constexpr std::size_t kDigest = 64;  // characters
 constexpr std::size_t kMostDigests = 8;
+
+/// The path of the object that a step leaves on the host; empty: it leaves none at a path.
+std::string place_of(const model::Step& step) {
+    const bool leaves_none = std::holds_alternative<model::AbsentPath>(step) ||
+                             std::holds_alternative<model::DeletedTree>(step) ||
+                             std::holds_alternative<model::Unmounted>(step) ||
+                             std::holds_alternative<model::Claim>(step);
+    return leaves_none ? "" : model::path_of(step);
+}
+
+/// One that this version cannot read is where its target says.
+std::string place_of(const LedgerEntry& entry, const LedgerOwner& owner) {
+    const auto step = model::step_from_json(owner.step);
+    return step ? place_of(*step) : entry.target;
+}
 
 }  // namespace
 
@@ -42,11 +56,37 @@ std::vector<std::string> digests_in(const std::string& written) {
     return digests;
 }
 
-const LedgerOwner* newest_other(const LedgerEntry& entry, std::string_view owner) {
-    const auto others = std::views::reverse(entry.owners);
-    const auto newest = std::ranges::find_if(
-        others, [&](const LedgerOwner& other) { return other.owner != owner; });
-    return newest == others.end() ? nullptr : &*newest;
+Result<std::vector<OutcomeRecord>> failed_undos(Journal& journal) {
+    auto newest_first = TRY(journal.outcomes());
+    std::set<std::string> seen;
+    std::erase_if(newest_first, [&](const OutcomeRecord& outcome) {
+        const bool is_newest = seen.insert(outcome.owner).second;
+        return !is_newest || outcome.purpose != PlanPurpose::release ||
+               outcome.state != PlanState::failed;
+    });
+    return newest_first;
+}
+
+Result<std::set<std::string>> leaving_owners(Journal& journal) {
+    std::set<std::string> owners;
+    const auto failed = TRY(failed_undos(journal));
+    for (const OutcomeRecord& undo : failed) owners.insert(undo.owner);
+    return owners;
+}
+
+std::vector<std::string> paths_of_others(const std::vector<LedgerEntry>& ledger,
+                                         const std::string& owner,
+                                         const std::set<std::string>& leaving) {
+    std::vector<std::string> paths;
+    for (const LedgerEntry& entry : ledger) {
+        for (const LedgerOwner& other : entry.owners) {
+            if (other.owner != owner && !leaving.contains(other.owner)) {
+                paths.push_back(place_of(entry, other));
+            }
+        }
+    }
+    std::erase(paths, "");
+    return paths;
 }
 
 bool was_created(const LedgerEntry& entry) {
@@ -57,7 +97,7 @@ bool was_created(const LedgerEntry& entry) {
 
 bool is_undone_last(const LedgerEntry& entry) {
     const auto step = model::step_from_json(entry.step);
-    return step && model::traits_of(*step).undo == model::Undo::last;
+    return step && model::traits_of(*step).undo_order == model::UndoOrder::last;
 }
 
 std::string object_of(const LedgerEntry& entry) {

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "daemon/base/error.hpp"
-#include "daemon/executor/journal/records.hpp"
+#include "daemon/executor/journal/journal.hpp"
 #include "daemon/model/plan.hpp"
 
 // The steps that entries of the ledger contain. Private to this module. corrupt: not readable.
@@ -21,8 +22,15 @@ Result<std::string> written_with(const std::optional<LedgerEntry>& entry, const 
 /// The digests in it.
 std::vector<std::string> digests_in(const std::string& written);
 
-/// The newest owner of an entry besides `owner`; null: none.
-const LedgerOwner* newest_other(const LedgerEntry& entry, std::string_view owner);
+/// The undos that failed, of owners without a newer plan.
+Result<std::vector<OutcomeRecord>> failed_undos(Journal& journal);
+/// Their owners, who want nothing that is left.
+Result<std::set<std::string>> leaving_owners(Journal& journal);
+
+/// The paths of the objects that other owners have on the host, without those who leave.
+std::vector<std::string> paths_of_others(const std::vector<LedgerEntry>& ledger,
+                                         const std::string& owner,
+                                         const std::set<std::string>& leaving);
 
 /// Whether nothing was at the path of the object before its first step.
 bool was_created(const LedgerEntry& entry);

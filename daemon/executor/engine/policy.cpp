@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/steps.hpp"
 #include "daemon/model/owner.hpp"
+#include "daemon/model/preflight.hpp"
 
 namespace kubexm::executor {
 
@@ -19,6 +23,11 @@ Result<> permitted(const model::Plan& plan, const model::AllowList& allow) {
     return {};
 }
 
+bool permits_any_command(const model::AllowList& allow) {
+    const std::string_view check = name_of(model::CheckId::kubelet_drop_in);
+    return std::ranges::find(allow.ignored_checks, check) != allow.ignored_checks.end();
+}
+
 Result<> may_apply_for(const std::string& owner, bool is_known, std::uint32_t user) {
     TRY(may_change_objects_of(owner, user));
     if (user != 0 || is_known || !model::is_machine_owner(owner)) return {};
@@ -29,8 +38,9 @@ Result<> may_apply_for(const std::string& owner, bool is_known, std::uint32_t us
 
 Result<> may_change_objects_of(const std::string& owner, std::uint32_t user) {
     if (user == 0 || model::is_machine_owner(owner)) return {};
-    return fail(Code::denied, fmt::format("owner {}: expected {}..., other owners are root's",
-                                          printable(owner), model::kMachinePrefix));
+    return refusal("owners", Code::denied,
+                   fmt::format("owner {}: expected {}..., other owners are root's",
+                               printable(owner), model::kMachinePrefix));
 }
 
 }  // namespace kubexm::executor

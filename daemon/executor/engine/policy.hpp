@@ -13,6 +13,9 @@ namespace kubexm::executor {
 /// and, where there is one, the allow-list that lacks it.
 Result<> permitted(const model::Plan& plan, const model::AllowList& allow);
 
+/// Whether root has switched the check off for drop-ins that replace a command. Pure.
+bool permits_any_command(const model::AllowList& allow);
+
 /// Whether a user may apply a plan for an owner. kubexmd's plans are for machines, root's for
 /// others; of machines only for one that the journal knows, to help out. Pure. denied: says why.
 Result<> may_apply_for(const std::string& owner, bool is_known, std::uint32_t user);

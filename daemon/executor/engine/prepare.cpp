@@ -6,6 +6,7 @@
 #include "daemon/executor/engine/footprint.hpp"
 #include "daemon/executor/engine/forward.hpp"
 #include "daemon/executor/engine/ledger_steps.hpp"
+#include "daemon/executor/engine/lost_node.hpp"
 #include "daemon/executor/steps/steps.hpp"
 
 // Before the steps of a group change the host: checks and pre-images.
@@ -41,6 +42,7 @@ Result<Forward::Work> Forward::looked_at(std::uint32_t index) {
     Context context = TRY(context_for(work));
     work.holds = TRY(holds(context, step));
     if (work.resumed || work.before) return work;
+    context.has_lost_node = TRY(run_.journaled(has_lost_node(run_.journal(), run_.root())));
     auto image = captured_now(context, step);
     if (image) {
         work.captured = *std::move(image);
@@ -58,12 +60,18 @@ Result<> Forward::record_end_of_object(std::uint32_t index) {
     return waits ? record_changes() : Result<>();
 }
 
-/// A step that cannot be looked at yet may need one before it: the group ends there.
-Result<Forward::Group> Forward::next_group(std::span<const std::uint32_t> indices) {
+/// Of a repair each step is a group: what fails does so alone.
+std::size_t Forward::size_of_group(std::span<const std::uint32_t> indices) const {
+    if (is_repair()) return 1;
     std::vector<const model::Step*> steps;
     for (const std::uint32_t index : indices) steps.push_back(&plan_.steps.at(index));
+    return first_group(steps);
+}
+
+/// A step that cannot be looked at yet may need one before it: the group ends there.
+Result<Forward::Group> Forward::next_group(std::span<const std::uint32_t> indices) {
     Group group;
-    for (const std::uint32_t index : indices.first(first_group(steps))) {
+    for (const std::uint32_t index : indices.first(size_of_group(indices))) {
         TRY(record_end_of_object(index));
         auto work = looked_at(index);
         if (!work && (group.empty() || run_.journal_failed())) {
@@ -105,6 +113,7 @@ Result<> Forward::prepare(const Group& group) {
 /// Time has passed since the group was prepared: the pre-image is what the step really replaces.
 Result<> Forward::capture_again(Work& work) {
     Context context = TRY(context_for(work));
+    context.has_lost_node = TRY(run_.journaled(has_lost_node(run_.journal(), run_.root())));
     auto now = TRY(captured_now(context, step_of(work)));
     if (now == work.captured) return {};
     work.captured = std::move(now);
@@ -113,10 +122,11 @@ Result<> Forward::capture_again(Work& work) {
     return run_.journaled(run_.journal().record(run_.record().id, again));
 }
 
-/// Prepared steps that are not begun leave no entry.
+/// Prepared steps that are not begun leave no entry, also those that hold: the plan owns what it
+/// came to.
 void Forward::forget_rest(const Group& group) {
     for (const Work& work : group) {
-        if (work.begun || work.resumed || work.holds) continue;
+        if (work.begun || work.resumed) continue;
         changes_.forgotten.push_back({work.index, work.before});
     }
 }

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
+#include <string>
+#include <utility>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 
 namespace kubexm::executor {
@@ -16,10 +20,11 @@ constexpr std::int64_t kOfferSeconds = 3600;
 
 Result<> fits(const char* what, std::int64_t most, std::int64_t used, std::int64_t more) {
     if (more == 0 || used + more <= most) return {};
-    return fail(Code::exhausted,
-                fmt::format("quota of {}: at most {}, used {}, needed {}; undo what is not needed "
-                            "(kubexmctl undo OWNER), or apply the plan as root",
-                            what, most, used, more));
+    return refusal(
+        "quota", Code::exhausted,
+        fmt::format("quota of {}: at most {}, used {}, needed {}; undo what is not needed "
+                    "(kubexmctl undo OWNER), or apply the plan as root",
+                    what, most, used, more));
 }
 
 }  // namespace
@@ -27,13 +32,26 @@ Result<> fits(const char* what, std::int64_t most, std::int64_t used, std::int64
 Result<> within(const Quota& quota, const Usage& usage, const Demand& demand, std::int64_t now) {
     TRY(fits("objects in the ledger", quota.entries, usage.entries, demand.entries));
     TRY(fits("owners", quota.owners, usage.owners, demand.owners));
-    TRY(fits("bytes in the vault", quota.vault_bytes, usage.vault_bytes, demand.vault_bytes));
+    TRY(within_vault(quota, usage.vault_bytes, usage.vault_bytes + demand.vault_bytes));
     if (usage.offers < quota.offers) return {};
     const std::int64_t wait =
         std::clamp<std::int64_t>(usage.first_offer_at + kOfferSeconds - now, 1, kOfferSeconds);
-    return fail(Code::exhausted,
-                fmt::format("quota of plans an hour: at most {}, used {}; free again in {} minutes",
-                            quota.offers, usage.offers, (wait + 59) / 60));
+    return refusal(
+        "quota", Code::exhausted,
+        fmt::format("quota of plans an hour: at most {}, used {}; free again in {} minutes",
+                    quota.offers, usage.offers, (wait + 59) / 60));
+}
+
+Result<> within_vault(const Quota& quota, std::int64_t before, std::int64_t after) {
+    return fits("bytes in the vault", quota.vault_bytes, before, after - before);
+}
+
+std::int64_t new_objects(const model::Plan& plan, const std::vector<LedgerEntry>& entries) {
+    std::set<std::pair<std::string, std::string>> known;
+    for (const LedgerEntry& entry : entries) known.emplace(entry.type, entry.target);
+    const std::size_t before = known.size();
+    for (const model::Step& step : plan.steps) known.emplace(type_of(step), target_of(step));
+    return static_cast<std::int64_t>(known.size() - before);
 }
 
 Result<Usage> usage_of(Records& records, std::uint32_t uid) {
@@ -50,9 +68,7 @@ Result<Usage> usage_of(Records& records, std::uint32_t uid) {
 Result<Demand> demand_of(Records& records, const model::Plan& plan,
                          std::span<const Content> contents) {
     const auto entries = TRY(records.journal.ledger(plan.owner));
-    Demand demand{
-        .entries = std::max<std::int64_t>(0, std::ssize(plan.steps) - std::ssize(entries)),
-        .owners = entries.empty() ? 1 : 0};
+    Demand demand{.entries = new_objects(plan, entries), .owners = entries.empty() ? 1 : 0};
     for (const Content& content : contents) {
         struct stat file{};
         const bool is_new = !records.vault.has(content.digest);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "daemon/base/error.hpp"
 #include "daemon/executor/engine/contents.hpp"
@@ -9,8 +10,8 @@
 
 namespace kubexm::executor {
 
-/// What the user of kubexmd may use: it can neither fill the disk nor push its deeds out of the
-/// audit. Root has no quota, and giving objects back needs none.
+/// Limits for user kubexm: its plans must not fill the disk, nor push older records out of the
+/// audit. Root has no quota, and an undo needs none.
 struct Quota {
     std::int64_t entries = 4000;                        // of the ledger
     std::int64_t owners = 64;                           // with objects on the host
@@ -36,6 +37,13 @@ struct Demand {
 
 /// Pure. exhausted: names the limit, what is used, and when or how it becomes free.
 Result<> within(const Quota& quota, const Usage& usage, const Demand& demand, std::int64_t now);
+
+/// The same for what a plan has brought: the sizes of its files are only known when they are
+/// stored. Pure.
+Result<> within_vault(const Quota& quota, std::int64_t before, std::int64_t after);
+
+/// The objects of a plan that its owner's entries do not have. Pure.
+std::int64_t new_objects(const model::Plan& plan, const std::vector<LedgerEntry>& entries);
 
 Result<Usage> usage_of(Records& records, std::uint32_t uid);
 Result<Demand> demand_of(Records& records, const model::Plan& plan,

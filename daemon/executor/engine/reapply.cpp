@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -27,9 +28,7 @@ Result<> Undo::leave_to_others(const LedgerEntry& entry, const LedgerOwner& othe
 
 /// In the order in which the remaining owners' plans applied their steps.
 Result<> Undo::reapply_wanted() {
-    const auto order = [&](const LedgerEntry& entry) {
-        return newest_other(entry, run_.record().owner)->sequence;
-    };
+    const auto order = [&](const LedgerEntry& entry) { return next_owner_of(entry)->sequence; };
     std::ranges::sort(wanted_by_others_, {}, order);
     std::ranges::stable_partition(wanted_by_others_, std::not_fn(is_undone_last));
     for (const LedgerEntry& entry : wanted_by_others_) {
@@ -41,7 +40,7 @@ Result<> Undo::reapply_wanted() {
 }
 
 Result<> Undo::reapply(const LedgerEntry& entry) {
-    const LedgerOwner& other = *newest_other(entry, run_.record().owner);
+    const LedgerOwner& other = *next_owner_of(entry);
     auto step = model::step_from_json(other.step);
     if (!step) {
         note_failure(entry, std::nullopt,
@@ -50,6 +49,9 @@ Result<> Undo::reapply(const LedgerEntry& entry) {
     }
     const model::Description about = model::describe(*step);
     run_.begin(index_of(entry), fmt::format("for {}: {}", other.owner, about.text));
+    if (const auto may = may_reapply(entry, *step); !may) {
+        return leave_as_it_is(entry, *step, may.error());
+    }
     auto state = apply_wanted(entry, *step);
     if (!state && run_.journal_failed()) return std::unexpected(state.error());
     run_.report(state.value_or(StepState::failed), about.unit,
@@ -59,6 +61,27 @@ Result<> Undo::reapply(const LedgerEntry& entry) {
         return {};
     }
     undone_.push_back({.sequence = entry.sequence, .reapplied = true});
+    return commit();
+}
+
+/// Root may have changed the lists since the other owner's plan. A step that holds is not applied.
+Result<> Undo::may_reapply(const LedgerEntry& entry, const model::Step& step) {
+    Context context = run_.context_for(step);
+    context.created = was_created(entry);
+    if (auto previous = applied_step(entry)) context.previous = *std::move(previous);
+    const auto already = holds(context, step);
+    if (!already || *already) return {};
+    return run_.permitted_again(next_owner_of(entry)->owner, step);
+}
+
+/// The owner who leaves gives its objects back, whatever root permits the others.
+Result<> Undo::leave_as_it_is(const LedgerEntry& entry, const model::Step& step, const Error& why) {
+    const std::string note =
+        fmt::format("stays unchanged: the step of owner {} is not permitted any more: {}",
+                    next_owner_of(entry)->owner, why.what);
+    kept_.push_back({model::object_of(step), note, false});
+    run_.report(StepState::done, "", {Code::internal, note});
+    undone_.push_back({.sequence = entry.sequence});
     return commit();
 }
 
@@ -73,9 +96,10 @@ Result<StepState> Undo::apply_wanted(const LedgerEntry& entry, const model::Step
     crash_point(model::type_of(step), entry.sequence);
     TRY(apply(context, step));
     context.previous = step;
-    const bool done = TRY(holds(context, step));
-    if (done) return StepState::done;
-    return fail(Code::internal, "applied, but the host still differs");
+    const StepPreview left = TRY(preview(context, step));
+    if (left.holds) return StepState::done;
+    return fail(Code::internal,
+                fmt::format("applied, but found -> expected: {}", fmt::join(left.diff, "; ")));
 }
 
 }  // namespace kubexm::executor

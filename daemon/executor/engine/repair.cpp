@@ -27,6 +27,10 @@ std::optional<std::string> reader_of_document(const model::Document& document) {
             [](const model::ProxyDropIn& file) -> Reader {
                 return file.service == model::ManagedService::kubelet ? kKubelet : kContainerd;
             },
+            // containerd reads both while it runs: at every pull, and by inotify.
+            [](const OneOf<model::RegistryHosts, model::CniConfiguration> auto&) -> Reader {
+                return std::nullopt;
+            },
             [](const OneOf<model::SysctlFile, model::ModulesFile> auto&) -> Reader {
                 return std::nullopt;
             },

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 
 namespace kubexm::executor {
@@ -35,8 +36,8 @@ Result<> check_retry_limit(Journal& journal, const std::string& hash) {
     const auto failures = TRY(journal.failures(hash, last->last_error));
     const std::int64_t wait = seconds_to_wait(failures, std::time(nullptr));
     if (wait == 0) return {};
-    return fail(
-        Code::conflict,
+    return refusal(
+        "retry-limit", Code::conflict,
         fmt::format("retry limit: the plan failed {} times with the same error ({}); change the "
                     "plan, apply it as root, or retry in {} minutes",
                     failures.count, last->last_error, (wait + 59) / 60));

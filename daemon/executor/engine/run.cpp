@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include "daemon/base/try.hpp"
+#include "daemon/executor/engine/audit_queue.hpp"
+#include "daemon/executor/engine/policy.hpp"
+#include "daemon/executor/engine/quota.hpp"
 #include "daemon/executor/engine/retry_limit.hpp"
 
 namespace kubexm::executor {
@@ -26,13 +29,22 @@ Context Run::context_for(const model::Step& step) {
             .vault = parts_.vault,
             .deadline = std::chrono::steady_clock::now() + model::traits_of(step).deadline,
             .previous = {},
+            .any_command = permits_any_command(parts_.allow),
             .links = parts_.allow.links,
+            .may_preserve = [this](std::int64_t bytes) { return may_preserve(bytes); },
             .progress = [this](const std::string& progress) { report_progress(progress); }};
+}
+
+/// A large file of the host is as good a way to fill the disk as content that is sent.
+Result<> Run::may_preserve(std::int64_t bytes) const {
+    if (record_.uid == 0) return {};
+    const std::int64_t before = TRY(parts_.vault.bytes());
+    return within_vault({}, before, before + bytes);
 }
 
 bool Run::should_stop() const {
     listener_.between_steps();
-    return stop_.cancel.stop_requested() || stop_.leave.stop_requested();
+    return stop_requested();
 }
 
 void Run::begin(std::uint32_t index, const std::string& text) {
@@ -63,19 +75,20 @@ Result<PlanState> Run::stopped(const std::vector<model::Remaining>& stays) {
     return end(PlanState::cancelled, "stopped on request", stays);
 }
 
-Result<PlanState> Run::stopped_by(const Error& error, const std::vector<model::Remaining>& stays) {
-    if (journal_failed_) return std::unexpected(error);
-    return failed(error, stays);
+Result<PlanState> Run::failed(const Error& error, const std::vector<model::Remaining>& stays) {
+    return failed(error, stays, counts_as_failure(error));
 }
 
-Result<PlanState> Run::failed(const Error& error, const std::vector<model::Remaining>& stays) {
+Result<PlanState> Run::failed(const Error& error, const std::vector<model::Remaining>& stays,
+                              bool counts) {
     // The host may have refused what the policy could not see, such as a link in a path.
+    const Caller asked{.uid = record_.uid};
     TRY(parts_.journal.audit(0, ::getpid(), "plan failed",
-                             fmt::format("{}: {}", record_.id, error.what)));
+                             audited(asked, fmt::format("{}: {}", record_.id, error.what))));
     TRY(parts_.journal.end(record_.id, {.state = PlanState::failed,
                                         .error = error.what,
                                         .stays = model::to_json(stays),
-                                        .counts = counts_as_failure(error)}));
+                                        .counts = counts}));
     return PlanState::failed;
 }
 

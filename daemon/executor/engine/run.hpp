@@ -19,7 +19,15 @@ public:
 
     const PlanRecord& record() const { return record_; }
     Journal& journal() const { return parts_.journal; }
+    const Root& root() const { return parts_.root; }
     const model::AllowList& allowed() const { return parts_.allow; }
+    Result<> permitted_again(const model::Plan& plan) const { return parts_.plan_permitted(plan); }
+    Result<> permitted_now(const model::Plan& plan, const model::Step& step) const {
+        return parts_.permitted_now(plan, step);
+    }
+    Result<> permitted_again(const std::string& owner, const model::Step& step) const {
+        return parts_.step_permitted(owner, step);
+    }
     /// For one verb of a step: its deadline begins now.
     Context context_for(const model::Step& step);
 
@@ -33,6 +41,9 @@ public:
 
     /// Between two steps: lets others use the thread. True: stop before the next one.
     bool should_stop() const;
+    bool stop_requested() const {
+        return stop_.cancel.stop_requested() || stop_.leave.stop_requested();
+    }
     /// Waits before another try; others use the thread meanwhile.
     void wait(std::chrono::seconds time) const { listener_.wait(time, stop_); }
 
@@ -49,12 +60,16 @@ public:
     Result<PlanState> stopped(const std::vector<model::Remaining>& stays = {});
     /// A failed step ends the plan. A failed journal does not: the plan is resumed when the journal
     /// can be written again.
-    Result<PlanState> stopped_by(const Error& error, const std::vector<model::Remaining>& stays);
     Result<PlanState> failed(const Error& error, const std::vector<model::Remaining>& stays);
+    /// `counts`: for the retry limit.
+    Result<PlanState> failed(const Error& error, const std::vector<model::Remaining>& stays,
+                             bool counts);
     Result<PlanState> end(PlanState state, std::string_view why,
                           const std::vector<model::Remaining>& stays);
 
 private:
+    Result<> may_preserve(std::int64_t bytes) const;
+
     const Runner::Parts& parts_;
     const Runner::Listener& listener_;
     const PlanRecord& record_;

@@ -17,17 +17,20 @@ Result<PlanState> carry_out(Run& run) {
     auto plan = model::plan_from_json(run.record().document);
     // Written by another version. If it stayed running, it would block every other plan forever.
     if (!plan) return run.failed({Code::corrupt, "plan in the journal: " + plan.error().what}, {});
+    if (auto good = run.permitted_again(*plan); !good) return run.failed(good.error(), {});
     return Forward(run, *plan).run();
 }
 
 }  // namespace
 
-Runner::Runner(Parts parts, Listener listener) : parts_(parts), listener_(std::move(listener)) {}
+Runner::Runner(Parts parts, Listener listener)
+    : parts_(std::move(parts)), listener_(std::move(listener)) {}
 
 Result<PlanState> Runner::run(const PlanRecord& record, const Stop& stop) {
     Run run(parts_, listener_, record, stop);
-    parts_.systemd.on_wait([&](std::chrono::seconds waited) {
-        run.report_progress(fmt::format("waiting for systemd for {} s", waited.count()));
+    parts_.systemd.on_wait([&](const std::string& unit, std::chrono::seconds waited) {
+        run.report_progress(
+            fmt::format("waiting for systemd job of {} for {} s", unit, waited.count()));
     });
     auto state = carry_out(run);
     parts_.systemd.on_wait({});

@@ -40,6 +40,12 @@ public:
         const Root& root;
         Systemd& systemd;
         const model::AllowList& allow;
+        /// Whether kubexmd may still bring the CAs of a plan, apply its next step, and whether an
+        /// owner's step may be applied again when others leave: root may have changed the lists
+        /// since.
+        std::function<Result<>(const model::Plan&)> plan_permitted;
+        std::function<Result<>(const model::Plan&, const model::Step&)> permitted_now;
+        std::function<Result<>(const std::string&, const model::Step&)> step_permitted;
     };
     struct Listener {
         std::function<void(const Report&)> report;

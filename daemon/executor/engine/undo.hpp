@@ -3,6 +3,8 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "daemon/executor/engine/run.hpp"
@@ -23,7 +25,7 @@ public:
 
     /// Some entries, newest first, without retries. An error is the journal's, or a stop.
     Result<> run_once(const std::vector<LedgerEntry>& entries);
-    /// What could not be restored so far, and why.
+    /// What could not be restored so far, and why: what harms the next join first.
     std::vector<model::Remaining> stays() const;
 
 private:
@@ -34,24 +36,45 @@ private:
         Error error;
     };
 
+    Result<PlanState> stop();
+    std::string next_step() const;
+    const LedgerOwner* next_owner_of(const LedgerEntry& entry) const;
+    bool restores_unit_file(const LedgerEntry& entry) const;
     Result<> undo_entry(const LedgerEntry& entry);
     Result<> leave_to_others(const LedgerEntry& entry, const LedgerOwner& other);
+    /// An entry whose object is restored.
+    struct Restored {
+        LedgerEntry entry;
+        model::Step step;
+        std::string note;  // what could not be restored
+    };
+
+    bool should_stop() const;
     Result<> restore(const LedgerEntry& entry, const model::Step& step);
+    Result<> make_room_for(const model::Step& step);
+    void note_restored(Restored restored);
+    void end_reload();
     Result<> reapply(const LedgerEntry& entry);
     Result<> reapply_wanted();
+    Result<> may_reapply(const LedgerEntry& entry, const model::Step& step);
+    Result<> leave_as_it_is(const LedgerEntry& entry, const model::Step& step, const Error& why);
     Result<StepState> apply_wanted(const LedgerEntry& entry, const model::Step& step);
-    const Failure* blocking(const model::Step& step) const;
+    const Failure* blocking(const LedgerEntry& entry, const model::Step& step) const;
     void note_failure(const LedgerEntry& entry, std::optional<model::Step> step,
                       const Error& error);
     Result<> commit();
     std::uint32_t index_of(const LedgerEntry& entry);
 
     Run& run_;
+    std::set<std::string> leaving_;       // owners whose undo has failed
+    std::vector<std::string> others_;     // paths of the objects of the others
     std::vector<model::Remaining> kept_;  // could not be restored, although undone
     std::vector<Failure> failures_;
     std::vector<LedgerEntry> wanted_by_others_;
     std::vector<UndoneEntry> undone_;        // for the next commit
     std::vector<model::Step> undone_steps_;  // of these
+    std::optional<Restored> reloading_;      // undone when systemd has reloaded
+    std::chrono::steady_clock::time_point reload_began_;
     std::map<std::int64_t, std::uint32_t> indices_;
     bool reload_follows_ = false;  // an entry after the present one makes systemd reload
     bool stopped_ = false;

@@ -44,6 +44,14 @@ bool Worker::query(std::uint32_t user, Query query) {
     return true;
 }
 
+void Worker::query_of_root(Query query) {
+    {
+        const std::scoped_lock lock(mutex_);
+        queries_[0].push_back(std::move(query));
+    }
+    changed_.notify_one();
+}
+
 bool Worker::plan(std::uint32_t user, Plan plan, Plan drop) {
     {
         const std::scoped_lock lock(mutex_);
@@ -89,15 +97,15 @@ void Worker::stop_plan_for(std::uint32_t user) {
     changed_.notify_one();
 }
 
-Result<> Worker::stop_plan(const std::string& id, std::uint32_t user) {
+Result<bool> Worker::stop_plan(const std::string& id, std::uint32_t user) {
     const std::scoped_lock lock(mutex_);
     if (id.empty() || id != running_) {
         return fail(Code::not_found, fmt::format("plan {} is not running", id));
     }
     if (!may_stop(user)) return fail(Code::denied, fmt::format("plan {} is root's", id));
-    plan_stop_.request_stop();
+    const bool is_first = plan_stop_.request_stop();
     changed_.notify_one();
-    return {};
+    return is_first;
 }
 
 bool Worker::pop_query(Query& query) {
@@ -114,11 +122,11 @@ bool Worker::pop_query(Query& query) {
 }
 
 void Worker::serve_queries() {
-    timer_.beat();
+    timer_.begin();
     Query query;
     for (int i = 0; i < kQueriesAtOnce && pop_query(query); ++i) {
         query();
-        timer_.beat();
+        timer_.begin();
     }
 }
 
@@ -128,13 +136,13 @@ void Worker::serve_queries_for(std::chrono::seconds time, const Stop& stop) {
     while (!stops() && std::chrono::steady_clock::now() < until) {
         serve_queries();
         std::unique_lock lock(mutex_);
-        timer_.rest();
+        timer_.end();
         changed_.wait_until(lock, stop.leave, until, [&] { return !queries_.empty() || stops(); });
     }
-    timer_.beat();
+    timer_.begin();
 }
 
-bool Worker::alive() const { return timer_.alive(kLongestWork); }
+bool Worker::alive() const { return !timer_.is_stuck(kLongestWork); }
 
 void Worker::run(const std::stop_token& end) {
     while (!end.stop_requested()) {
@@ -143,13 +151,13 @@ void Worker::run(const std::stop_token& end) {
         {
             std::unique_lock lock(mutex_);
             running_.clear();
-            timer_.rest();
+            timer_.end();
             changed_.wait(lock, end, [this] { return !queries_.empty() || !plans_.empty(); });
             if (end.stop_requested() || plans_.empty()) continue;
             next = std::move(plans_.front().run);
             plans_.pop_front();
         }
-        timer_.beat();
+        timer_.begin();
         next();
     }
 }

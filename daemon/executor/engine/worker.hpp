@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/work_timer.hpp"
 #include "daemon/executor/engine/stop.hpp"
 
@@ -35,14 +36,16 @@ public:
 
     /// Any thread. False: too many queries of this user wait.
     bool query(std::uint32_t user, Query query);
+    /// Any thread. Without limit: an order of root that is no request, such as a reload.
+    void query_of_root(Query query);
     /// Any thread. False: too many plans wait; one place is reserved for root. `drop` is called
     /// instead of `plan` where root's request goes first.
     bool plan(std::uint32_t user, Plan plan, Plan drop = [] {});
     /// Any thread. Drops the waiting plans of all other users. False: too many of root's wait.
     bool plan_of_root(Plan plan);
-    /// Any thread. Stops the plan with this id before its next step. not_found: it does not run.
-    /// denied: it is root's, and the user is not.
-    Result<> stop_plan(const std::string& id, std::uint32_t user);
+    /// Any thread. Stops the plan with this id before its next step. False: it was to stop already.
+    /// not_found: it does not run. denied: it is root's, and the user is not.
+    Result<bool> stop_plan(const std::string& id, std::uint32_t user);
 
     /// Leaves a running plan before its next step, drops both queues, and joins the thread. Called
     /// on the owner's thread.
@@ -71,7 +74,9 @@ private:
     };
 
     void run(const std::stop_token& end);
-    bool may_stop(std::uint32_t user) const { return user == 0 || running_user_ == user; }
+    bool may_stop(std::uint32_t user) const {
+        return user == 0 || running_user_ == user || is_off("rank");
+    }
     bool pop_query(Query& query);
 
     std::mutex mutex_;

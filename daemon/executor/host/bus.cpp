@@ -21,6 +21,11 @@ struct CallError {
     sd_bus_error error = SD_BUS_ERROR_NULL;
 };
 
+int keep_reply(sd_bus_message* reply, void* kept, sd_bus_error* /*for handlers of requests*/) {
+    static_cast<Message*>(kept)->reset(sd_bus_message_ref(reply));
+    return 1;
+}
+
 std::unexpected<Error> connection_lost(int problem) {
     return fail(Code::unavailable, fmt::format("lost the connection to the message bus: {}",
                                                std::generic_category().message(-problem)));
@@ -101,6 +106,23 @@ Result<Message> Connection::call(const Request& request, Deadline deadline) {
     return Message(reply);
 }
 
+Result<PendingCall> Connection::begin(const Request& request) {
+    sd_bus_message* message = TRY(request.message());
+    PendingCall call;
+    sd_bus_slot* slot = nullptr;
+    const int sent =
+        sd_bus_call_async(bus_.get(), &slot, message, keep_reply, call.reply_.get(), UINT64_MAX);
+    if (sent < 0) return connection_lost(sent);
+    call.slot_.reset(slot);
+    return call;
+}
+
+Result<Message> PendingCall::reply() && {
+    const sd_bus_error* error = sd_bus_message_get_error(reply_->get());
+    if (error != nullptr) return from_bus(*error);
+    return std::move(*reply_);
+}
+
 void Connection::send(const Request& request) {
     auto message = request.message();
     if (!message) return;
@@ -117,16 +139,22 @@ Result<Message> Connection::next_queued() {
     }
 }
 
+Result<> Connection::wait(Deadline deadline) {
+    const auto left = left_until(deadline);
+    if (left.count() == 0) return fail(Code::timeout, "the deadline passed");
+    const int done = sd_bus_wait(bus_.get(), static_cast<std::uint64_t>(left.count()));
+    if (done < 0) return connection_lost(done);
+    return {};
+}
+
 Result<Message> Connection::next(Deadline deadline) {
-    for (;;) {
-        // First, so that a flood of messages cannot outlast the deadline.
-        const auto left = left_until(deadline);
-        if (left.count() == 0) return fail(Code::timeout, "the deadline passed");
+    // Checked first, so that a flood of messages cannot outlast the deadline.
+    while (left_until(deadline).count() > 0) {
         auto message = next_queued();
         if (!message || *message) return message;
-        const int done = sd_bus_wait(bus_.get(), static_cast<std::uint64_t>(left.count()));
-        if (done < 0) return connection_lost(done);
+        TRY(wait(deadline));
     }
+    return fail(Code::timeout, "the deadline passed");
 }
 
 std::unexpected<Error> unexpected_types(sd_bus_message* message, const char* types) {

@@ -11,7 +11,8 @@
 #include "daemon/base/error.hpp"
 
 // Private to the module: sd-bus with RAII, deadlines and errors as values. There are no callbacks:
-// a call returns its reply, and next() returns the next other message.
+// a call returns its reply, or is begun and answered later, and next() returns the next other
+// message.
 
 namespace kubexm::executor::bus {
 
@@ -24,6 +25,7 @@ struct Release {
     // Does not flush, which would block on a peer that does not read.
     void operator()(sd_bus* bus) const { sd_bus_close_unref(bus); }
     void operator()(sd_bus_message* message) const { sd_bus_message_unref(message); }
+    void operator()(sd_bus_slot* slot) const { sd_bus_slot_unref(slot); }
 };
 using Message = std::unique_ptr<sd_bus_message, Release>;
 
@@ -62,6 +64,19 @@ private:
     int problem_;
 };
 
+/// A call that was sent. Its reply arrives while the connection is used for anything else.
+class PendingCall {
+public:
+    bool is_answered() const { return *reply_ != nullptr; }
+    /// Once it is answered: the reply, or its error by name.
+    Result<Message> reply() &&;
+
+private:
+    friend class Connection;
+    std::unique_ptr<Message> reply_ = std::make_unique<Message>();  // its address stays the same
+    std::unique_ptr<sd_bus_slot, Release> slot_;                    // without it no reply is taken
+};
+
 class Connection {
 public:
     /// Connects to a message bus and says hello. unavailable: no message bus at the address.
@@ -71,6 +86,9 @@ public:
 
     /// The reply, or its error by name (see bus_error.hpp). timeout: no reply before the deadline.
     Result<Message> call(const Request& request, Deadline deadline);
+
+    /// Sends a call and does not wait for its reply, for which there is no deadline.
+    Result<PendingCall> begin(const Request& request);
 
     /// A call without a reply.
     void send(const Request& request);
@@ -83,6 +101,9 @@ public:
 
     /// The same without waiting; null: no message is queued.
     Result<Message> next_queued();
+
+    /// Until a message arrives. timeout: the deadline passed.
+    Result<> wait(Deadline deadline);
 
 private:
     explicit Connection(sd_bus* bus) : bus_(bus) {}

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "daemon/base/digest.hpp"
+#include "daemon/base/io.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/attributes.hpp"
 #include "daemon/executor/host/files.hpp"
 #include "daemon/executor/host/place.hpp"
-#include "daemon/executor/host/reading.hpp"
 
 namespace kubexm::executor {
 
@@ -42,7 +42,7 @@ Result<std::string> digest_of(int pinned, const ReadLimit& limit, std::string_vi
     WipedBuffer buffer;
     for (std::uint64_t left = limit.bytes;;) {
         TRY(in_time(limit.deadline, object));
-        const auto bytes = TRY(read_some(file.get(), buffer.bytes, object));
+        const auto bytes = TRY(buffer.read(file.get(), object));
         if (bytes.empty()) return digest.finish();
         if (bytes.size() > left) return too_large(object, limit.bytes);
         left -= bytes.size();
@@ -92,7 +92,7 @@ Result<std::string> read_up_to(int file, std::size_t limit, std::string_view obj
     std::string content;
     WipedBuffer buffer;
     for (;;) {
-        const auto bytes = TRY(read_some(file, buffer.bytes, object));
+        const auto bytes = TRY(buffer.read(file, object));
         if (bytes.empty()) return content;
         if (bytes.size() > limit - content.size()) return too_large(object, limit);
         content += bytes;

@@ -14,7 +14,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto kNotifyInterval = 1s;
 constexpr const char* kJobInterface = "org.freedesktop.systemd1.Job";
 
 constexpr const char* kJobRemoved =
@@ -42,8 +41,12 @@ void cancel(Manager& manager, const std::string& job) {
 
 }  // namespace
 
-Result<JobWatch> JobWatch::begin(Manager& manager, bus::Deadline deadline,
-                                 Systemd::OnWait on_wait) {
+std::chrono::milliseconds report_interval(std::chrono::milliseconds waited) {
+    constexpr auto kShare = 4;  // of the time so far
+    return std::clamp<std::chrono::milliseconds>(waited / kShare, 1s, 30s);
+}
+
+Result<JobWatch> JobWatch::begin(Manager& manager, bus::Deadline deadline, OnWait on_wait) {
     JobWatch watch(manager, std::move(on_wait));
     TRY(manager.ask(manager.bus_request("AddMatch", kJobRemoved), deadline));
     TRY(manager.ask(manager.request("Subscribe"), deadline));
@@ -58,11 +61,14 @@ JobWatch::~JobWatch() {
 
 Result<std::string> JobWatch::result_of(const std::string& job, bus::Deadline deadline) const {
     const auto begun = Clock::now();
+    auto interval = report_interval({});
     for (;;) {
-        auto next = manager_->next(std::min(deadline, Clock::now() + kNotifyInterval));
+        auto next = manager_->next(std::min(deadline, Clock::now() + interval));
         const bool timed_out = !next && next.error().code == Code::timeout;
         if (timed_out && Clock::now() < deadline) {
-            if (on_wait_) on_wait_(whole_seconds_since(begun));
+            const auto waited = whole_seconds_since(begun);
+            if (on_wait_) on_wait_(waited);
+            interval = report_interval(waited);
             continue;
         }
         const auto message = TRY(std::move(next));
@@ -72,7 +78,7 @@ Result<std::string> JobWatch::result_of(const std::string& job, bus::Deadline de
 }
 
 Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline,
-                            Systemd::OnWait on_wait) {
+                            JobWatch::OnWait on_wait) {
     const auto watch = TRY(JobWatch::begin(manager, deadline, std::move(on_wait)));
     const auto reply = TRY(manager.change(request, deadline));
     const std::string job = TRY(read_text(reply, "o"));

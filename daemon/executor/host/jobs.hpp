@@ -1,10 +1,11 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "daemon/executor/host/manager.hpp"
-#include "daemon/executor/host/systemd.hpp"
 
 // Private to the module: jobs of systemd, from the call that queues one to its end.
 
@@ -14,8 +15,8 @@ namespace kubexm::executor {
 /// end before the reply; and end it afterwards, because an idle connection is not read.
 class JobWatch {
 public:
-    static Result<JobWatch> begin(Manager& manager, bus::Deadline deadline,
-                                  Systemd::OnWait on_wait);
+    using OnWait = std::function<void(std::chrono::seconds)>;
+    static Result<JobWatch> begin(Manager& manager, bus::Deadline deadline, OnWait on_wait);
     JobWatch(JobWatch&& other) noexcept
         : manager_(std::exchange(other.manager_, nullptr)), on_wait_(std::move(other.on_wait_)) {}
     JobWatch& operator=(JobWatch&&) = delete;
@@ -25,18 +26,21 @@ public:
     Result<std::string> result_of(const std::string& job, bus::Deadline deadline) const;
 
 private:
-    JobWatch(Manager& manager, Systemd::OnWait on_wait)
-        : manager_(&manager), on_wait_(std::move(on_wait)) {}
+    JobWatch(Manager& manager, OnWait on_wait) : manager_(&manager), on_wait_(std::move(on_wait)) {}
 
     Manager* manager_;
-    Systemd::OnWait on_wait_;  // may be empty
+    OnWait on_wait_;  // may be empty
 };
+
+/// How long after a report of a wait the next one comes. Each wakes up two threads: every second at
+/// first, more and more rarely in a wait of minutes. Pure.
+std::chrono::milliseconds report_interval(std::chrono::milliseconds waited);
 
 /// Extra time after a deadline: to cancel a job, or to read the result of one that ended.
 inline bus::Deadline grace() { return std::chrono::steady_clock::now() + std::chrono::seconds(2); }
 
 /// Calls a method that queues a job and waits for the job's result. timeout: the job was cancelled.
 Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline,
-                            Systemd::OnWait on_wait);
+                            JobWatch::OnWait on_wait);
 
 }  // namespace kubexm::executor

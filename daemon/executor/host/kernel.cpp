@@ -35,7 +35,8 @@ Result<> write_sysctl(const Root& root, const std::string& key, const std::strin
     auto state = inspect(root, path);
     if (!state) return during("sysctl " + key, state.error());
     if (state->kind != PathKind::file) {
-        return fail(Code::not_found, "sysctl " + key + ": this kernel has no such key");
+        return fail(Code::not_found,
+                    "sysctl " + key + ": expected a key of this kernel; load its module first");
     }
     // inspect() found no symbolic link in the path, and /proc/sys allows none to be made.
     const Fd file{

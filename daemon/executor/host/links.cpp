@@ -11,6 +11,57 @@
 
 namespace kubexm::executor {
 
+namespace {
+
+std::string kind_of_link(const nlattr* about) {
+    std::string kind;
+    const auto read = [](const nlattr* attribute, void* to) {
+        if (::mnl_attr_get_type(attribute) == IFLA_INFO_KIND) {
+            *static_cast<std::string*>(to) = ::mnl_attr_get_str(attribute);
+        }
+        return MNL_CB_OK;
+    };
+    ::mnl_attr_parse_nested(about, read, &kind);
+    return kind;
+}
+
+struct Link {
+    std::string name;
+    std::string kind;
+};
+
+Link described(const nlmsghdr* message) {
+    Link link;
+    for_each_attribute(message, sizeof(ifinfomsg), [&](const nlattr* attribute) {
+        const int type = ::mnl_attr_get_type(attribute);
+        if (type == IFLA_IFNAME) link.name = ::mnl_attr_get_str(attribute);
+        if (type == IFLA_LINKINFO) link.kind = kind_of_link(attribute);
+    });
+    return link;
+}
+
+Result<std::vector<std::string>> dump_links() {
+    auto kernel = TRY(Netlink::open(NETLINK_ROUTE));
+    NetlinkBuffer buffer{};
+    nlmsghdr* request = ::mnl_nlmsg_put_header(buffer.data());
+    request->nlmsg_type = RTM_GETLINK;
+    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    ::mnl_nlmsg_put_extra_header(request, sizeof(ifinfomsg));
+    return kernel.ask(bytes_of(request), "listing links");
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> list_bridges() {
+    const auto messages = TRY(until_consistent(dump_links));
+    std::vector<std::string> names;
+    for (const std::string& each : messages) {
+        Link link = described(reinterpret_cast<const nlmsghdr*>(each.data()));
+        if (link.kind == "bridge") names.push_back(std::move(link.name));
+    }
+    return names;
+}
+
 Result<std::vector<std::string>> list_links() {
     const std::unique_ptr<struct if_nameindex[], decltype(&::if_freenameindex)> links(
         ::if_nameindex(), ::if_freenameindex);

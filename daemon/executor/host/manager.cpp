@@ -75,6 +75,21 @@ Result<bus::Message> Manager::change(const bus::Request& request, bus::Deadline 
     return answer;
 }
 
+Result<bus::PendingCall> Manager::begin_change(const bus::Request& request) {
+    crash_point("bus.call.before");
+    return connection_.begin(request);
+}
+
+Result<bus::Message> Manager::end_change(bus::PendingCall call, bus::Deadline deadline) {
+    TRY(next_queued());
+    while (!call.is_answered()) {
+        TRY(connection_.wait(deadline));
+        TRY(next_queued());
+    }
+    crash_point("bus.call.after");
+    return std::move(call).reply();
+}
+
 Result<bus::Message> Manager::next(bus::Deadline deadline) {
     auto message = TRY(connection_.next(deadline));
     return unless_replaced(std::move(message));

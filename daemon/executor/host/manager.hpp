@@ -44,6 +44,11 @@ public:
     /// Calls a method that changes the host, between crash points.
     Result<bus::Message> change(const bus::Request& request, bus::Deadline deadline);
 
+    /// The same in two parts: systemd works on the request in between. unavailable: it was
+    /// replaced.
+    Result<bus::PendingCall> begin_change(const bus::Request& request);
+    Result<bus::Message> end_change(bus::PendingCall call, bus::Deadline deadline);
+
     void send(const bus::Request& request) { connection_.send(request); }
 
     /// The next signal. unavailable: the bus or systemd was lost.

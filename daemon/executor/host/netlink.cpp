@@ -33,6 +33,14 @@ Result<Netlink> Netlink::open(int family) {
     return opened;
 }
 
+Result<> Netlink::filter_lists() {
+    int on = 1;
+    if (::mnl_socket_setsockopt(socket_.get(), NETLINK_GET_STRICT_CHK, &on, sizeof(on)) == 0) {
+        return {};
+    }
+    return from_errno("set NETLINK_GET_STRICT_CHK of", "a netlink socket");
+}
+
 Result<Messages> Netlink::ask(std::string_view request, std::string_view doing) {
     if (::mnl_socket_sendto(socket_.get(), request.data(), request.size()) < 0) {
         return from_errno("netlink", doing);

@@ -3,6 +3,7 @@
 #include <libmnl/libmnl.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,10 +23,23 @@ inline std::string_view bytes_of(const nlmsghdr* message) {
     return {reinterpret_cast<const char*>(message), message->nlmsg_len};
 }
 
+/// `offset`: the size of the header before the attributes, such as rtmsg.
+template <typename Visit>
+void for_each_attribute(const nlmsghdr* message, std::uint32_t offset, Visit visit) {
+    const auto call = [](const nlattr* attribute, void* visitor) {
+        (*static_cast<Visit*>(visitor))(attribute);
+        return MNL_CB_OK;
+    };
+    ::mnl_attr_parse(message, offset, call, &visit);
+}
+
 class Netlink {
 public:
     /// `family` as for socket(): NETLINK_ROUTE, NETLINK_NETFILTER.
     static Result<Netlink> open(int family);
+
+    /// The kernel applies the members of a request for a list as filters. From Linux 4.20.
+    Result<> filter_lists();
 
     /// Sends one or more messages and returns the messages of the answer. conflict: the kernel's
     /// tables changed during the request. Other errors are the kernel's; `doing` is their context.

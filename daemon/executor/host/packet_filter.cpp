@@ -12,12 +12,14 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "daemon/base/crash_point.hpp"
+#include "daemon/base/scan.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/netlink.hpp"
 
@@ -25,8 +27,11 @@ namespace kubexm::executor {
 
 namespace {
 
-constexpr std::array<std::pair<std::uint8_t, const char*>, 2> kFamilies{
-    {{NFPROTO_IPV4, "ip"}, {NFPROTO_IPV6, "ip6"}}};
+using Numbered = std::pair<std::uint8_t, const char*>;
+constexpr std::array kFamilies{
+    Numbered(NFPROTO_IPV4, "ip"),       Numbered(NFPROTO_IPV6, "ip6"),
+    Numbered(NFPROTO_INET, "inet"),     Numbered(NFPROTO_ARP, "arp"),
+    Numbered(NFPROTO_BRIDGE, "bridge"), Numbered(NFPROTO_NETDEV, "netdev")};
 constexpr std::size_t kMaxNames = 4096;  // bytes; there are five legacy tables
 
 struct Release {
@@ -63,10 +68,23 @@ FilterChain chain_from(const char* family, const nlmsghdr* message) {
             ::nftnl_chain_get_u32(chain.get(), NFTNL_CHAIN_POLICY) == NF_ACCEPT};
 }
 
-int take_jump(nftnl_expr* expression, void* jump) {
-    if (text(::nftnl_expr_get_str(expression, NFTNL_EXPR_NAME)) != "immediate") return 0;
-    const char* chain = ::nftnl_expr_get_str(expression, NFTNL_EXPR_IMM_CHAIN);
-    if (chain != nullptr) *static_cast<std::string*>(jump) = chain;
+/// The comment of "-m comment" as iptables keeps it: 256 bytes that end with a zero.
+std::string comment_in(const nftnl_expr* match) {
+    if (text(::nftnl_expr_get_str(match, NFTNL_EXPR_MT_NAME)) != "comment") return {};
+    std::uint32_t size = 0;
+    const auto* found =
+        static_cast<const char*>(::nftnl_expr_get(match, NFTNL_EXPR_MT_INFO, &size));
+    return found == nullptr ? std::string() : std::string(found, ::strnlen(found, size));
+}
+
+int take_expression(nftnl_expr* expression, void* taker) {
+    auto& rule = *static_cast<FilterRule*>(taker);
+    const std::string name = text(::nftnl_expr_get_str(expression, NFTNL_EXPR_NAME));
+    if (name == "immediate") {
+        const char* chain = ::nftnl_expr_get_str(expression, NFTNL_EXPR_IMM_CHAIN);
+        if (chain != nullptr) rule.jump = chain;
+    }
+    if (name == "match" && rule.comment.empty()) rule.comment = comment_in(expression);
     return 0;
 }
 
@@ -77,8 +95,9 @@ FilterRule rule_from(const char* family, const nlmsghdr* message) {
                     text(::nftnl_rule_get_str(parsed.get(), NFTNL_RULE_TABLE)),
                     text(::nftnl_rule_get_str(parsed.get(), NFTNL_RULE_CHAIN)),
                     ::nftnl_rule_get_u64(parsed.get(), NFTNL_RULE_HANDLE),
+                    {},
                     {}};
-    ::nftnl_expr_foreach(parsed.get(), take_jump, &rule.jump);
+    ::nftnl_expr_foreach(parsed.get(), take_expression, &rule);
     return rule;
 }
 
@@ -143,8 +162,8 @@ public:
 private:
     template <typename Build, typename Object>
     void add(std::uint16_t type, const std::string& family, Build build, Object* object) {
-        const std::uint16_t number = family == "ip" ? NFPROTO_IPV4 : NFPROTO_IPV6;
-        nlmsghdr* message = ::nftnl_nlmsg_build_hdr(buffer_.data(), type, number, 0, 0);
+        const auto* found = std::ranges::find(kFamilies, family, &Numbered::second);
+        nlmsghdr* message = ::nftnl_nlmsg_build_hdr(buffer_.data(), type, found->first, 0, 0);
         build(message, object);
         bytes_ += bytes_of(message);
     }
@@ -195,8 +214,8 @@ Result<std::vector<std::string>> legacy_tables(const Root& root) {
         auto names = read_file(root, fmt::format("/proc/{}/net/{}_tables_names", ::getpid(), file),
                                kMaxNames);
         if (!names && names.error().code == Code::not_found) continue;
-        std::istringstream lines(TRY(std::move(names)));
-        for (std::string line; std::getline(lines, line);) {
+        const std::string text = TRY(std::move(names));
+        for (const std::string_view line : lines_of(text)) {
             tables.push_back(fmt::format("{} {}", family, line));
         }
     }

@@ -9,11 +9,10 @@
 
 namespace kubexm::executor {
 
-// nf_tables of IPv4 and IPv6. iptables-nft, the default of current distributions, stores its rules
-// there as well.
+// nf_tables. iptables-nft, the default of current distributions, stores its rules there as well.
 
 struct FilterTable {
-    std::string family;  // "ip", "ip6"
+    std::string family;  // "ip", "ip6", "inet", ...
     std::string name;
     std::uint32_t uses = 0;  // chains, sets and everything else in it
 
@@ -35,7 +34,8 @@ struct FilterRule {
     std::string table;
     std::string chain;
     std::uint64_t handle = 0;
-    std::string jump;  // target chain of a jump or goto
+    std::string jump;     // target chain of a jump or goto
+    std::string comment;  // as iptables stores it
 
     bool operator==(const FilterRule&) const = default;
 };
@@ -52,8 +52,8 @@ struct Ruleset {
 /// Empty on a kernel without nf_tables. conflict: the rules changed meanwhile.
 Result<Ruleset> list_ruleset();
 
-/// Removes rules, chains with their rules, and tables, all or nothing. conflict: the generation is
-/// no longer that of `going`, or an object is in use.
+/// Removes rules, chains with their rules, and tables with everything in them, all or nothing.
+/// conflict: the generation is no longer that of `going`, or an object is in use.
 Result<> remove_from_filter(const Ruleset& going);
 
 /// The tables of iptables-legacy, whose content only iptables-legacy can list: "IPv4 nat", ...

@@ -30,15 +30,10 @@ Result<std::string UnitProperties::*> path_of_type(const std::string& type) {
     return fail(Code::invalid, fmt::format("unit type \"{}\": expected mount or swap", type));
 }
 
-struct Listed {
-    std::string unit;
-    std::string object;
-};
-
 /// The units of a reply to ListUnits, without aliases of listed units.
-Result<std::vector<Listed>> read_listed(const bus::Message& reply) {
+Result<std::vector<ActiveUnit>> read_listed(const bus::Message& reply) {
     constexpr const char* kUnit = "(ssssssouso)";
-    std::vector<Listed> listed;
+    std::vector<ActiveUnit> listed;
     const char *name = nullptr, *following = nullptr, *object = nullptr;
     int got = sd_bus_message_enter_container(reply.get(), 'a', kUnit);
     while (got >= 0 &&
@@ -48,16 +43,6 @@ Result<std::vector<Listed>> read_listed(const bus::Message& reply) {
     }
     if (got < 0) return bus::unexpected_types(reply.get(), "a(ssssssouso)");
     return listed;
-}
-
-Result<std::vector<Listed>> list_active(Manager& manager, const std::string& pattern,
-                                        bus::Deadline deadline) {
-    // Units that are starting or stopping are not gone yet.
-    auto request = manager.request("ListUnitsByPatterns");
-    request.add_strings({"active", "reloading", "activating", "deactivating"})
-        .add_strings({pattern});
-    const auto reply = TRY(manager.ask(request, deadline));
-    return read_listed(reply);
 }
 
 /// Strictly below: a mount at the directory itself is not ours.
@@ -80,17 +65,36 @@ Result<std::vector<Systemd::PathUnit>> find_below(Manager& manager, const std::s
         if (!may_name_a_path_below(unit, below)) continue;
         const auto properties = TRY(properties_of_object(manager, object, deadline));
         const std::string& where = properties.*path;
-        if (is_below(where, below)) found.push_back({unit, where, properties.priority});
+        if (is_below(where, below)) {
+            found.push_back({unit, where, properties.priority, properties.fragment});
+        }
     }
     return found;
 }
 
+bool may_be_below(const std::vector<ActiveUnit>& units, const std::string& path) {
+    return std::ranges::any_of(
+        units, [&](const ActiveUnit& each) { return may_name_a_path_below(each.unit, path); });
+}
+
 }  // namespace
+
+Result<std::vector<ActiveUnit>> list_active(Manager& manager, const std::string& pattern,
+                                            bus::Deadline deadline) {
+    // Units that are starting or stopping are not gone yet.
+    auto request = manager.request("ListUnitsByPatterns");
+    request.add_strings({"active", "reloading", "activating", "deactivating"})
+        .add_strings({pattern});
+    const auto reply = TRY(manager.ask(request, deadline));
+    return read_listed(reply);
+}
 
 Result<std::vector<Systemd::PathUnit>> Systemd::active_units(const std::string& type,
                                                              const std::string& below,
                                                              Deadline deadline) {
     Manager* systemd = TRY(impl_->connect(deadline));
+    const auto& reloading = impl_->reloading;
+    if (reloading && type == "mount" && !may_be_below(reloading->mounts, below)) return {};
     auto found = find_below(*systemd, type, below, deadline);
     if (!found) return during(fmt::format("listing {} units", type), found.error());
     std::ranges::stable_sort(*found, std::greater(), depth);
@@ -103,7 +107,7 @@ Result<std::vector<std::string>> Systemd::active_names(const std::string& patter
     auto listed = list_active(*systemd, pattern, deadline);
     if (!listed) return during("listing units " + pattern, listed.error());
     std::vector<std::string> names;
-    for (const Listed& each : *listed) names.push_back(each.unit);
+    for (const ActiveUnit& each : *listed) names.push_back(each.unit);
     return names;
 }
 

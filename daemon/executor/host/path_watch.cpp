@@ -1,11 +1,13 @@
 #include "daemon/executor/host/path_watch.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/inotify.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/place.hpp"
@@ -27,10 +29,19 @@ void add_with_parents(const std::string& path, std::map<std::string, std::set<st
     }
 }
 
+/// One that all programs of the user share.
+std::unexpected<Error> limit_reached(const std::string& what, const char* setting) {
+    return fail(Code::exhausted,
+                fmt::format("{}: the kernel's limit {} is reached; raise it", what, setting));
+}
+
 }  // namespace
 
 Result<PathWatch> PathWatch::create(const Root& root) {
     Fd inotify{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+    if (!inotify && errno == EMFILE) {
+        return limit_reached("watch of paths", "fs.inotify.max_user_instances");
+    }
     if (!inotify) return from_errno("inotify_init1", "watch of paths");
     Fd own{::fcntl(root.fd(), F_DUPFD_CLOEXEC, 0)};
     if (!own) return from_errno("dup", "root directory");
@@ -43,6 +54,9 @@ Result<int> PathWatch::watch_directory(const std::string& path) {
     const int watched = ::inotify_add_watch(inotify_.get(), whole.c_str(), kEvents);
     if (watched >= 0) return watched;
     if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return -1;
+    if (errno == ENOSPC) {
+        return limit_reached("watch of " + path + "/", "fs.inotify.max_user_watches");
+    }
     return from_errno("watch", path);
 }
 
@@ -50,17 +64,20 @@ Result<bool> PathWatch::watch(const std::vector<std::string>& paths) {
     std::map<std::string, std::set<std::string>> directories;
     for (const std::string& path : paths) add_with_parents(path, directories);
     std::map<int, std::set<std::string>> names;
+    std::optional<Error> failed;
     bool is_new = false;
     for (auto& [directory, entries] : directories) {
-        const int watched = TRY(watch_directory(directory));
-        if (watched < 0) continue;
-        is_new = is_new || !names_.contains(watched);
-        names[watched].merge(entries);
+        const auto watched = watch_directory(directory);
+        if (!watched && !failed) failed = watched.error();
+        if (!watched || *watched < 0) continue;
+        is_new = is_new || !names_.contains(*watched);
+        names[*watched].merge(entries);
     }
     for (const auto& [watched, entries] : names_) {
         if (!names.contains(watched)) ::inotify_rm_watch(inotify_.get(), watched);
     }
     names_ = std::move(names);
+    if (failed) return std::unexpected(*std::move(failed));
     return is_new;
 }
 

@@ -22,7 +22,8 @@ public:
 
     /// From now on these paths, and no others. Call it again after a change: a directory that was
     /// replaced has to be watched anew. True: a directory is watched that was not before, so that
-    /// earlier changes in it were missed.
+    /// earlier changes in it were missed. An error: of a directory that is not watched; the others
+    /// are. exhausted: names the kernel's limit.
     Result<bool> watch(const std::vector<std::string>& paths);
 
     /// Whether an event since the last call concerns a watched path. Does not wait.

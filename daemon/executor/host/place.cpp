@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 
@@ -18,9 +19,9 @@ constexpr std::size_t kMaxShown = 1000;
 
 Result<> check_component(std::string_view component, std::string_view path) {
     if (component.empty() || component == "." || component == "..") {
-        return fail(Code::invalid,
-                    fmt::format("path {}: expected a name between slashes, found \"{}\"",
-                                shown(path), component));
+        return refusal("path-components", Code::invalid,
+                       fmt::format("path {}: expected a name between slashes, found \"{}\"",
+                                   shown(path), component));
     }
     return {};
 }
@@ -46,6 +47,10 @@ Fd open_beneath(int root, const std::string& relative) {
     open_how how{};
     how.flags = kOpenDirectory;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    if (is_off("followed-links")) {
+        how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+        how.resolve = 0;
+    }
     return Fd{static_cast<int>(::syscall(SYS_openat2, root, relative.c_str(), &how, sizeof(how)))};
 }
 

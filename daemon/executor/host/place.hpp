@@ -1,10 +1,8 @@
 #pragma once
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -17,11 +15,6 @@
 namespace kubexm::executor {
 
 inline constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-struct CloseDirectory {
-    void operator()(DIR* stream) const { ::closedir(stream); }
-};
-using DirectoryStream = std::unique_ptr<DIR, CloseDirectory>;
 
 /// The name of an object, existing or not, in an open directory.
 struct Place {

@@ -70,7 +70,11 @@ Result<> wait_readable(int fd, const std::string& program, Deadline deadline) {
             left.count() <= 0 ? 0 : ::poll(&source, 1, static_cast<int>(left.count()));
         if (ready < 0 && errno == EINTR) continue;
         if (ready < 0) return from_errno("poll", program);
-        if (ready == 0) return fail(Code::timeout, fmt::format("{}: no end in time", program));
+        if (ready == 0) {
+            return fail(
+                Code::timeout,
+                fmt::format("{}: expected to end before the deadline; it was killed", program));
+        }
         return {};
     }
 }

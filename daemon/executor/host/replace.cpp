@@ -5,17 +5,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/digest.hpp"
+#include "daemon/base/io.hpp"
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/attributes.hpp"
 #include "daemon/executor/host/durable.hpp"
 #include "daemon/executor/host/files.hpp"
 #include "daemon/executor/host/place.hpp"
-#include "daemon/executor/host/reading.hpp"
 
 namespace kubexm::executor {
 
@@ -133,15 +135,15 @@ Result<std::string> copy(int source, int file, const ReadLimit& limit, std::stri
     Sha256 digest;
     for (std::uint64_t left = limit.bytes;;) {
         TRY(in_time(limit.deadline, object));
-        const auto bytes = read_some(source, buffer.bytes, object);
+        const auto bytes = buffer.read(source, object);
         if (!bytes) return during("reading the new content", bytes.error());
         if (bytes->empty()) return digest.finish();
         if (bytes->size() > left) {
-            return fail(Code::invalid,
+            TRY(refusal("written-size", Code::invalid,
                         fmt::format("the new content of {}: expected at most {} bytes", object,
-                                    limit.bytes));
+                                    limit.bytes)));
         }
-        left -= bytes->size();
+        left -= std::min<std::uint64_t>(left, bytes->size());
         digest.update(*bytes);
         TRY(write_content(file, *bytes, object));
     }
@@ -162,9 +164,9 @@ Result<> replace_file_from(const Root& root, const std::string& path, int source
     const auto write = [source, digest, &limit](int file, std::string_view object) -> Result<> {
         const auto copied = TRY(copy(source, file, limit, object));
         if (copied == digest) return {};
-        return fail(Code::invalid,
-                    fmt::format("the new content of {}: expected SHA-256 {}, found {}", object,
-                                digest, copied));
+        return refusal("written-digest", Code::invalid,
+                       fmt::format("the new content of {}: expected SHA-256 {}, found {}", object,
+                                   digest, copied));
     };
     return replace_with(root, path, attributes, write);
 }

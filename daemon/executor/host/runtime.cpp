@@ -28,7 +28,7 @@ Result<std::string> call(const std::string& method, const std::string& message,
 
 bool is_id(std::string_view text) { return text.size() <= 128 && made_of(text, is_alphanumeric); }
 
-/// All at once. What is absent already is no error; else the first.
+/// Sends all requests at once. An absent object is no error; of other errors the first is returned.
 Result<> end_all(const std::string& method, const std::vector<std::string>& messages,
                  RuntimeDeadline deadline) {
     const auto replies =
@@ -100,6 +100,14 @@ Result<std::vector<std::string>> pods_in(std::string_view response) {
 Result<std::vector<std::string>> list_pods(RuntimeDeadline deadline) {
     const auto response = TRY(call("ListPodSandbox", "", deadline));
     return pods_in(response);
+}
+
+Result<bool> runtime_answers(RuntimeDeadline deadline) {
+    constexpr std::chrono::seconds kPatience{20};
+    const auto pods = list_pods(std::min(deadline, std::chrono::steady_clock::now() + kPatience));
+    if (pods) return true;
+    if (pods.error().code == Code::not_found || pods.error().code == Code::timeout) return false;
+    return std::unexpected(pods.error());
 }
 
 Result<> ping_runtime(RuntimeDeadline deadline) {

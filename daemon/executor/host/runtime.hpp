@@ -16,6 +16,10 @@ using RuntimeDeadline = std::chrono::steady_clock::time_point;
 /// The ids of all pod sandboxes, sorted. not_found: no runtime listens.
 Result<std::vector<std::string>> list_pods(RuntimeDeadline deadline);
 
+/// Whether it lists its pods. One that is stopped, hangs, or whose CRI is off does not; one that
+/// has just been started is unavailable.
+Result<bool> runtime_answers(RuntimeDeadline deadline);
+
 /// Success where containerd answers, also without its CRI plugin.
 Result<> ping_runtime(RuntimeDeadline deadline);
 

@@ -24,6 +24,8 @@ UnitStatus status_from(const std::string& unit, UnitProperties found, std::strin
             .sub = std::move(found.sub),
             .enablement = std::move(enablement),
             .fragment = std::move(found.fragment),
+            .drop_ins = std::move(found.drop_ins),
+            .commands = std::move(found.commands),
             .result = std::move(found.result),
             .exit_code = exited ? found.main_status : 0,
             .needs_reload = found.needs_reload,
@@ -67,6 +69,7 @@ Systemd::~Systemd() = default;
 
 Result<Manager*> Systemd::Impl::connect(Deadline deadline) {
     if (manager && manager->is_connected(deadline)) return &*manager;
+    reloading.reset();
     manager.reset();
     auto connected = TRY(Manager::connect(address, deadline));
     return &manager.emplace(std::move(connected));
@@ -82,7 +85,7 @@ Result<> Systemd::Impl::job(const char* method, const std::string& unit, Deadlin
     // As systemctl does: a conflicting queued job is replaced.
     const auto request = systemd->request(method, "ss", unit.c_str(), "replace");
     const std::string doing = fmt::format("{} {}", method, unit);
-    auto result = run_job(*systemd, request, deadline, on_wait);
+    auto result = run_job(*systemd, request, deadline, waits_for(unit));
     if (!result) return during(doing, result.error());
     if (*result == "done") return {};
     return during(doing, job_failure(*systemd, unit, *result));
@@ -122,6 +125,24 @@ Result<> Systemd::reset_failed(const std::string& unit, Deadline deadline) {
 Result<> Systemd::reload(Deadline deadline) {
     Manager* systemd = TRY(impl_->connect(deadline));
     return reload_files(*systemd, deadline);
+}
+
+Result<> Systemd::begin_reload(Deadline deadline) {
+    Manager* systemd = TRY(impl_->connect(deadline));
+    auto mounts = TRY(list_active(*systemd, "*.mount", deadline));
+    auto call = systemd->begin_change(systemd->request("Reload"));
+    if (!call) return during("reloading systemd", call.error());
+    impl_->reloading.emplace(*std::move(call), std::move(mounts));
+    return {};
+}
+
+Result<> Systemd::end_reload(Deadline deadline) {
+    Manager* systemd = TRY(impl_->connect(deadline));
+    auto reloading = std::exchange(impl_->reloading, {});
+    if (!reloading) return fail(Code::unavailable, "systemd was lost while it reloaded");
+    auto done = systemd->end_change(std::move(reloading->call), deadline);
+    if (!done) return during("reloading systemd", done.error());
+    return {};
 }
 
 Result<bool> Systemd::needs_reload(const std::string& unit, Deadline deadline) {

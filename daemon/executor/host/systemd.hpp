@@ -12,14 +12,24 @@
 
 namespace kubexm::executor {
 
+/// A command of a unit, as systemd runs it.
+struct UnitCommand {
+    std::string program;
+    std::vector<std::string> argv;
+
+    bool operator==(const UnitCommand&) const = default;
+};
+
 struct UnitStatus {
     std::string name;
-    std::string load;        // "loaded", "not-found", "masked", ...
-    std::string active;      // "active", "inactive", "failed", "activating", ...
-    std::string sub;         // "running", "dead", "mounted", ...
-    std::string enablement;  // "enabled", "disabled", "masked", "static", "", ...
-    std::string fragment;    // path of the unit file
-    std::string result;      // of a service: "success", "exit-code", ...
+    std::string load;                   // "loaded", "not-found", "masked", ...
+    std::string active;                 // "active", "inactive", "failed", "activating", ...
+    std::string sub;                    // "running", "dead", "mounted", ...
+    std::string enablement;             // "enabled", "disabled", "masked", "static", "", ...
+    std::string fragment;               // path of the unit file
+    std::vector<std::string> drop_ins;  // paths of the files that change it
+    std::vector<UnitCommand> commands;  // of ExecStart, with all drop-ins
+    std::string result;                 // of a service: "success", "exit-code", ...
     std::int32_t exit_code = 0;
     bool needs_reload = false;
     bool has_job = false;  // it is being started, stopped, ...
@@ -51,8 +61,8 @@ public:
     Systemd& operator=(Systemd&&) noexcept;
     ~Systemd();
 
-    /// Called every second during a wait for a job, with the time waited so far.
-    using OnWait = std::function<void(std::chrono::seconds)>;
+    /// Called every second during a wait for a job of a unit, with the time waited so far.
+    using OnWait = std::function<void(const std::string& unit, std::chrono::seconds)>;
     void on_wait(OnWait notify);
 
     /// The `load` of a unit that does not exist is "not-found".
@@ -72,6 +82,10 @@ public:
     /// systemd does not know the unit.
     Result<> reset_failed(const std::string& unit, Deadline deadline);
     Result<> reload(Deadline deadline);
+    /// The same in two parts, one at a time: systemd, which answers nothing else meanwhile, reads
+    /// its files in between. unavailable: systemd was lost or replaced, and may not have reloaded.
+    Result<> begin_reload(Deadline deadline);
+    Result<> end_reload(Deadline deadline);
     /// Whether a unit's files are newer than what systemd has loaded.
     Result<bool> needs_reload(const std::string& unit, Deadline deadline);
 
@@ -82,11 +96,13 @@ public:
     Result<bool> is_stopping(Deadline deadline);
 
     /// Active units of a type strictly below a path: {"mount", "/var/lib/kubelet"} or {"swap", ""}.
-    /// Deepest path first.
+    /// Deepest path first. While systemd reloads, a path below which it had no mount when that
+    /// began has none.
     struct PathUnit {
         std::string unit;
         std::string path;
         std::int32_t priority = 0;  // of a swap
+        std::string fragment;       // its unit file; empty: it was mounted without one
     };
     Result<std::vector<PathUnit>> active_units(const std::string& type, const std::string& below,
                                                Deadline deadline);
@@ -99,6 +115,11 @@ public:
     /// another unit has the name. unavailable: killed by a signal. cancelled: the unit was stopped.
     /// timeout: the deadline passed; the command was stopped.
     Result<std::int32_t> run(const TransientCommand& command, Deadline deadline);
+
+    /// Moves processes into a transient scope, with which they can be stopped. An error, with none
+    /// moved: one of them has ended, or a unit has the name.
+    Result<> start_scope(const std::string& scope, const std::vector<std::uint32_t>& processes,
+                         Deadline deadline);
 
 private:
     struct Impl;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/executor/host/jobs.hpp"
 #include "daemon/executor/host/manager.hpp"
@@ -19,7 +20,17 @@ struct LinkMethod {
     bool returns_installable = false;  // the reply begins with a bool: [Install] section exists
 };
 
+struct ActiveUnit {
+    std::string unit;
+    std::string object;
+};
+
 struct Systemd::Impl {
+    struct Reloading {
+        bus::PendingCall call;
+        std::vector<ActiveUnit> mounts;  // active ones when it began
+    };
+
     explicit Impl(std::string bus) : address(std::move(bus)) {}
 
     /// The manager, on a new connection where the last one was lost.
@@ -31,6 +42,13 @@ struct Systemd::Impl {
     /// A property of the manager.
     Result<bus::Message> property(const char* name, Deadline deadline);
 
+    /// Tells on_wait about waits for jobs of a unit.
+    auto waits_for(const std::string& unit) const {
+        return [notify = on_wait, unit](std::chrono::seconds waited) {
+            if (notify) notify(unit, waited);
+        };
+    }
+
     /// Queues a job of a unit and waits for its end.
     Result<> job(const char* method, const std::string& unit, Deadline deadline);
 
@@ -40,7 +58,12 @@ struct Systemd::Impl {
     std::string address;
     OnWait on_wait;
     std::optional<Manager> manager;
+    std::optional<Reloading> reloading;  // on the manager's connection
 };
+
+/// Active units without aliases, by a glob.
+Result<std::vector<ActiveUnit>> list_active(Manager& manager, const std::string& pattern,
+                                            bus::Deadline deadline);
 
 /// systemctl daemon-reload.
 Result<> reload_files(Manager& manager, bus::Deadline deadline);

@@ -93,7 +93,7 @@ Result<std::string> Run::attach_or_start() {
 /// The job of a command that an interrupted run started.
 Result<std::string> Run::attach(const UnitProperties& running) {
     const bool is_ours = running.transient && running.commands.size() == 1 &&
-                         running.commands.front() == command_.argv;
+                         running.commands.front().argv == command_.argv;
     if (!is_ours) return fail(Code::conflict, "another command runs in the unit");
     if (running.active == "activating" && running.job != "/") return running.job;
     // The unit is stopping and its result is lost: wait for its end and start again.
@@ -124,7 +124,12 @@ Result<std::int32_t> Run::outcome(const std::string& job_result) {
     const auto ended = TRY(properties_of_unit(manager_, command_.unit, grace()));
     const bool exited = ended.result == "success" || ended.result == "exit-code";
     if (exited && ended.main_code == CLD_EXITED) return ended.main_status;
-    if (ended.result == "timeout") return fail(Code::timeout, "the command exceeded its deadline");
+    if (ended.result == "timeout") {
+        return fail(
+            Code::timeout,
+            fmt::format("unit {}: expected the command to end before its deadline; it was ended",
+                        command_.unit));
+    }
     return fail(Code::unavailable,
                 fmt::format("the command {} (job {}, unit {}); see journalctl -u {}",
                             describe_end(ended), job_result, ended.result, command_.unit));
@@ -144,7 +149,7 @@ Result<std::int32_t> Run::exit_code() {
 Result<std::int32_t> Systemd::run(const TransientCommand& command, Deadline deadline) {
     TRY(check(command));
     Manager* systemd = TRY(impl_->connect_for(command.unit, deadline));
-    const auto watch = TRY(JobWatch::begin(*systemd, deadline, impl_->on_wait));
+    const auto watch = TRY(JobWatch::begin(*systemd, deadline, impl_->waits_for(command.unit)));
     auto code = Run(*systemd, watch, command, deadline).exit_code();
     const std::string doing = fmt::format("running {} in {}", command.argv.front(), command.unit);
     if (!code) return during(doing, code.error());

@@ -1,6 +1,5 @@
 #include "daemon/executor/host/tree.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -9,6 +8,8 @@
 #include <expected>
 #include <utility>
 
+#include "daemon/base/io.hpp"
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 
 namespace kubexm::executor {
@@ -17,16 +18,6 @@ namespace {
 
 constexpr std::size_t kOpenLevels = 16;
 constexpr int kMaxRepeats = 10;  // of a directory that is filled during its removal
-
-/// Reads from the beginning, with a descriptor of its own.
-DirectoryStream open_stream(int fd) {
-    Fd copy{::fcntl(fd, F_DUPFD_CLOEXEC, 0)};
-    DirectoryStream stream{copy ? ::fdopendir(copy.get()) : nullptr};
-    if (!stream) return stream;
-    copy.release();
-    ::rewinddir(stream.get());
-    return stream;
-}
 
 /// Of `name` in a directory, or with "" of the directory itself. Error: the errno.
 std::expected<Identity, int> identity_of(int directory, const std::string& name) {
@@ -91,17 +82,10 @@ Result<> TreeWalk::descend(const std::string& name) {
 }
 
 Result<> TreeWalk::scan() {
-    const DirectoryStream stream = open_stream(directory());
-    if (!stream) return from_errno("read", directory_path());
-    for (;;) {
-        errno = 0;
-        const dirent* entry = ::readdir(stream.get());  // NOLINT(concurrency-mt-unsafe): own stream
-        if (entry == nullptr && errno != 0) return from_errno("read", directory_path());
-        if (entry == nullptr) return {};
-        const std::string name = entry->d_name;
-        if (name == "." || name == "..") continue;
-        TRY(visit_child(name));
-    }
+    Fd copy{::fcntl(directory(), F_DUPFD_CLOEXEC, 0)};
+    if (!copy) return from_errno("read", directory_path());
+    return each_entry(std::move(copy), directory_path(),
+                      [&](const std::string& name) { return visit_child(name); });
 }
 
 Result<> TreeWalk::ascend() {
@@ -135,7 +119,7 @@ Result<> TreeWalk::check_mount(const Identity& identity, const std::string& name
     // On an overlay a file may report the device of a layer; a directory does not.
     const bool foreign_device = identity.directory && identity.device != top.device;
     if (identity.mount == top.mount && !foreign_device) return {};
-    return fail(Code::denied, path_of(name) + " is a mount point: unmount it first");
+    return refusal("mounts", Code::denied, path_of(name) + " is a mount point: unmount it first");
 }
 
 Result<Identity> TreeWalk::identify(const std::string& name) const {

@@ -40,20 +40,25 @@ int read_job(sd_bus_message* from, UnitProperties& to) {
     return got;
 }
 
-int read_argv(sd_bus_message* from, std::vector<std::string>& argv) {
-    const char* argument = nullptr;
+int read_strings(sd_bus_message* from, std::vector<std::string>& to) {
+    const char* text = nullptr;
     int got = sd_bus_message_enter_container(from, 'a', "s");
-    while (got > 0 && (got = sd_bus_message_read(from, "s", &argument)) > 0) {
-        argv.emplace_back(argument);
-    }
+    while (got > 0 && (got = sd_bus_message_read(from, "s", &text)) > 0) to.emplace_back(text);
     return got < 0 ? got : sd_bus_message_exit_container(from);
+}
+
+int read_drop_ins(sd_bus_message* from, UnitProperties& to) {
+    return read_strings(from, to.drop_ins);
 }
 
 int read_command(sd_bus_message* from, UnitProperties& to) {
     int got = sd_bus_message_enter_container(from, 'r', "sasbttttuii");
     if (got <= 0) return got;
-    got = sd_bus_message_skip(from, "s");  // the executable
-    if (got >= 0) got = read_argv(from, to.commands.emplace_back());
+    UnitCommand& command = to.commands.emplace_back();
+    const char* program = nullptr;
+    got = sd_bus_message_read(from, "s", &program);
+    if (got > 0) command.program = program;
+    if (got >= 0) got = read_strings(from, command.argv);
     if (got >= 0) got = sd_bus_message_skip(from, "bttttuii");
     return got < 0 ? got : sd_bus_message_exit_container(from);
 }
@@ -84,6 +89,7 @@ constexpr Known kKnown[] = {
     {"ExecMainStatus", "i", read_number<&UnitProperties::main_status>},
     {"NeedDaemonReload", "b", read_bool<&UnitProperties::needs_reload>},
     {"Transient", "b", read_bool<&UnitProperties::transient>},
+    {"DropInPaths", "as", read_drop_ins},
     {"ExecStart", "a(sasbttttuii)", read_commands},
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/executor/host/manager.hpp"
+#include "daemon/executor/host/systemd.hpp"
 
 // Private to the module: properties of a unit's object on the bus.
 
@@ -25,7 +26,8 @@ struct UnitProperties {
     std::int32_t main_status = 0;  // its exit code or its signal
     bool needs_reload = false;
     bool transient = false;
-    std::vector<std::vector<std::string>> commands;  // of ExecStart
+    std::vector<std::string> drop_ins;
+    std::vector<UnitCommand> commands;  // of ExecStart
 };
 
 /// Loads the unit. The `load` of a unit that does not exist is "not-found".

@@ -28,7 +28,7 @@ Result<AuditEnds> audit_ends(const sqlite::Database& database);
 Result<> append_audit(const sqlite::Database& database, const AuditEvent& event,
                       const Journal::Limits& limits);
 
-/// The newest records, newest first, each checked against its chain.
+/// Newest first. For tests: verify_records() checks the chain.
 Result<std::vector<AuditRecord>> newest_audit(const sqlite::Database& database,
                                               std::uint32_t limit);
 

@@ -39,7 +39,7 @@ Result<> verify_references(const sqlite::Database& database) {
     return damaged(database, "table " + table + " has records of a missing plan or object");
 }
 
-/// Nobody could undo an entry without an owner.
+/// An entry without an owner could never be undone.
 Result<> verify_owners(const sqlite::Database& database) {
     const std::string target = TRY(database.text(
         "SELECT target FROM ledger WHERE sequence NOT IN (SELECT entry FROM ledger_owners)"));

@@ -25,12 +25,13 @@ inline constexpr std::string_view kPlanOffered = "plan offered";  // an event of
 /// Texts of errors and of the audit are cut after 4096 bytes.
 class Journal {
 public:
+    /// Of plans of root, and as many of all others.
     struct Limits {
         std::uint32_t finished_plans = 200;  // older ones are dropped, with their steps
         std::uint32_t outcomes = 200;        // of owners without an object on the host
         std::uint32_t known_ids = 20000;     // of dropped plans: no id is accepted twice
         /// Older records of the audit are dropped when they are older than a week, too. What one
-        /// user can add in that time is bounded (Refusals, Quota). The chain stays valid.
+        /// user can add in that time is bounded (AuditQueue, Quota). The chain stays valid.
         std::uint32_t audit_records = 20000;
         std::int64_t audit_seconds = std::int64_t{7} * 24 * 3600;
     };
@@ -108,7 +109,7 @@ public:
         std::int64_t first_at = 0;
     };
     Result<Offers> offers(std::uint32_t uid, std::int64_t since);
-    /// Newest first.
+    /// Newest first. For tests: programs read the audit with SQLite.
     Result<std::vector<AuditRecord>> audit_trail(std::uint32_t limit);
 
 private:

@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/journal/database.hpp"
 #include "daemon/executor/journal/impl.hpp"
 #include "daemon/executor/journal/journal.hpp"
 #include "daemon/executor/journal/rows.hpp"
-#include "daemon/executor/journal/text.hpp"
 
 namespace kubexm::executor {
 
@@ -85,7 +85,7 @@ Result<> end_step(const Database& database, std::string_view plan_id, const Ende
         TRY(mark_applied(database, row.ledger, plan_id));
     }
     row.step.state = ended.state;
-    row.step.error = clipped(ended.error);
+    row.step.error = bounded_utf8(ended.error, kMaxText);
     return put(database, row);
 }
 

@@ -3,12 +3,13 @@
 #include <ctime>
 #include <utility>
 
+#include "daemon/base/refusal.hpp"
+#include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/journal/database.hpp"
 #include "daemon/executor/journal/impl.hpp"
 #include "daemon/executor/journal/journal.hpp"
 #include "daemon/executor/journal/rows.hpp"
-#include "daemon/executor/journal/text.hpp"
 
 namespace kubexm::executor {
 
@@ -36,7 +37,7 @@ Result<> check_new(const Database& database, std::string_view id) {
                             " OR EXISTS(SELECT 1 FROM seen WHERE id = ?)",
                             id, id));
     if (seen == 0) return {};
-    return fail(Code::conflict, fmt::format("plan {} was accepted before", id));
+    return refusal("plan-ids", Code::conflict, fmt::format("plan {} was accepted before", id));
 }
 
 Result<> insert_plan(const Database& database, const PlanRecord& plan, std::uint32_t steps) {
@@ -60,11 +61,12 @@ Result<> count_failure(const Database& database, PlanRow& row) {
                                     plan.changed_at});
 }
 
-/// What was last done for the owner and the purpose of a plan is this plan from now on.
+/// From now on this plan is the last one for its owner and purpose. The last one that was done
+/// stays beside a newer one that is not: the host is as that one left it.
 Result<> put_outcome(const Database& database, const PlanRecord& plan) {
-    const auto known = TRY(find<OutcomeRecord>(database, "WHERE owner = ? AND purpose = ?",
-                                               plan.owner, name_of(plan.purpose)));
-    if (known) TRY(database.run("DELETE FROM outcomes WHERE sequence = ?", known->sequence));
+    const std::string_view stays = plan.state == PlanState::done ? "" : name_of(PlanState::done);
+    TRY(database.run("DELETE FROM outcomes WHERE owner = ? AND purpose = ? AND state <> ?",
+                     plan.owner, name_of(plan.purpose), stays));
     const auto sequence = TRY(database.number("SELECT 1 + ifnull(max(sequence), 0) FROM outcomes"));
     return put(database, OutcomeRecord{.sequence = sequence,
                                        .owner = plan.owner,
@@ -78,23 +80,48 @@ Result<> put_outcome(const Database& database, const PlanRecord& plan) {
                                        .at = plan.changed_at});
 }
 
-Result<> drop_old(const Database& database, const Journal::Limits& limits) {
-    const std::int64_t plans = limits.finished_plans;
-    TRY(database.run(
-        "INSERT INTO seen(sequence, id) SELECT sequence, id FROM plans WHERE state <> 'running' "
-        "ORDER BY sequence DESC LIMIT -1 OFFSET ?",
-        plans));
-    TRY(database.run("DELETE FROM plans WHERE sequence IN (SELECT sequence FROM seen)"));
-    TRY(database.run("DELETE FROM seen WHERE sequence <= (SELECT max(sequence) FROM seen) - ?",
-                     static_cast<std::int64_t>(limits.known_ids)));
-    TRY(database.run(
+/// How an undo ended, and what stayed, is known until the next one has ended: an owner who is gone
+/// does not come back while the rest is tried again.
+Result<bool> goes_on_with_undo(const Database& database, const PlanRecord& plan) {
+    if (plan.purpose != PlanPurpose::release) return false;
+    const auto newest = TRY(find<OutcomeRecord>(
+        database, "WHERE owner = ? ORDER BY sequence DESC LIMIT 1", plan.owner));
+    return newest && newest->purpose == PlanPurpose::release && newest->state != PlanState::running;
+}
+
+/// Plans and outcomes of root and those of others are counted apart: others must not push out
+/// root's.
+Result<> drop_old_of(const Database& database, bool is_root, const Journal::Limits& limits) {
+    TRY(
+        database.run("INSERT INTO seen(sequence, id, root) SELECT sequence, id, uid = 0 FROM plans "
+                     "WHERE state <> 'running' AND (uid = 0) = ? "
+                     "ORDER BY sequence DESC LIMIT -1 OFFSET ?",
+                     is_root, static_cast<std::int64_t>(limits.finished_plans)));
+    return database.run(
         "DELETE FROM outcomes WHERE sequence IN (SELECT sequence FROM outcomes WHERE owner NOT IN "
-        "(SELECT owner FROM ledger_owners) ORDER BY sequence DESC LIMIT -1 OFFSET ?)",
-        static_cast<std::int64_t>(limits.outcomes)));
+        "(SELECT owner FROM ledger_owners) AND (uid = 0) = ? "
+        "ORDER BY sequence DESC LIMIT -1 OFFSET ?)",
+        is_root, static_cast<std::int64_t>(limits.outcomes));
+}
+
+Result<> drop_old_ids(const Database& database, std::int64_t limit) {
+    TRY(database.run(
+        "DELETE FROM seen WHERE root = 0 AND sequence <= (SELECT max(sequence) FROM seen) - ?",
+        limit));
+    return database.run(
+        "DELETE FROM seen WHERE sequence IN (SELECT sequence FROM seen WHERE root = 1 "
+        "ORDER BY sequence DESC LIMIT -1 OFFSET ?)",
+        limit);
+}
+
+Result<> drop_old(const Database& database, const Journal::Limits& limits) {
+    for (const bool is_root : {false, true}) TRY(drop_old_of(database, is_root, limits));
+    TRY(database.run("DELETE FROM plans WHERE sequence IN (SELECT sequence FROM seen)"));
+    TRY(drop_old_ids(database, limits.known_ids));
     return database.run(
         "DELETE FROM failures WHERE hash IN "
         "(SELECT hash FROM failures ORDER BY plan DESC LIMIT -1 OFFSET ?)",
-        plans);
+        static_cast<std::int64_t>(limits.finished_plans));
 }
 
 }  // namespace
@@ -109,7 +136,8 @@ Result<> Journal::begin(const PlanRecord& plan, std::uint32_t steps) {
         record.last_error.clear();
         record.started_at = record.changed_at = std::time(nullptr);
         TRY(insert_plan(database, record, steps));
-        return put_outcome(database, record);
+        const bool is_known = TRY(goes_on_with_undo(database, record));
+        return is_known ? Result<>() : put_outcome(database, record);
     });
 }
 
@@ -140,7 +168,7 @@ Result<> Journal::end(std::string_view id, const End& end) {
     return commit(impl_->database, [&](const Database& database) -> Result<> {
         PlanRow row = TRY(plan_row(database, id));
         row.plan.state = end.state;
-        row.plan.last_error = clipped(end.error);
+        row.plan.last_error = bounded_utf8(end.error, kMaxText);
         row.plan.stays = end.stays;
         row.plan.changed_at = std::time(nullptr);
         const bool is_undo = row.plan.purpose == PlanPurpose::release;
@@ -161,8 +189,8 @@ Result<std::vector<OutcomeRecord>> Journal::outcomes() {
 }
 
 Result<Journal::Failures> Journal::failures(std::string_view hash, std::string_view error) {
-    const auto found = TRY(
-        find<FailureRow>(impl_->database, "WHERE hash = ? AND error = ?", hash, clipped(error)));
+    const auto found = TRY(find<FailureRow>(impl_->database, "WHERE hash = ? AND error = ?", hash,
+                                            bounded_utf8(error, kMaxText)));
     const FailureRow row = found.value_or(FailureRow{});
     return Failures{row.count, row.last_at};
 }

@@ -168,7 +168,7 @@ void collect(const Database& database, ReadableRows& rows) {
     });
     collect_owners(database, rows, findings);
     drop_duplicates(rows.outcomes, [](const OutcomeRecord& row) {
-        return fmt::format("{} {}", row.owner, name_of(row.purpose));
+        return fmt::format("{} {} {}", row.owner, name_of(row.purpose), name_of(row.state));
     });
     drop_duplicates(rows.plans, [](const PlanRow& row) { return row.plan.id; });
     collect_all_steps(database, rows, findings);

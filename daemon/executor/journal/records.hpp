@@ -50,7 +50,7 @@ struct OutcomeRecord {
     std::int64_t at = 0;  // of the last change
 };
 
-/// Somebody for whom an object is as it is.
+/// An owner of an object, by the name in the plan.
 struct LedgerOwner {
     std::int64_t sequence = 0;  // the newest has the highest: its step wins
     std::int64_t entry = 0;     // LedgerEntry::sequence

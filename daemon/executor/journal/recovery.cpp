@@ -116,7 +116,9 @@ Result<> fill(const sqlite::Database& database, const ReadableRows& rows) {
     for (const auto& [sequence, row] : rows.outcomes) TRY(put_outcome(database, row));
     for (const auto& [sequence, row] : rows.plans) TRY(put_plan(database, row));
     for (const auto& [sequence, id] : rows.seen) {
-        TRY(database.run("INSERT OR IGNORE INTO seen(sequence, id) VALUES(?, ?)", sequence, id));
+        // Whose it was is lost: it is kept as long as one of root.
+        TRY(database.run("INSERT OR IGNORE INTO seen(sequence, id, root) VALUES(?, ?, 1)", sequence,
+                         id));
     }
     return {};
 }

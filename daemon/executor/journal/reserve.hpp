@@ -13,7 +13,7 @@ public:
 
     /// Takes the space, unless it is taken or the disk is almost full. Best effort.
     void keep() const;
-    /// Gives it to whoever writes next. False: there is none.
+    /// Frees the space for the next write. False: there is none.
     bool drop() const;
 
 private:

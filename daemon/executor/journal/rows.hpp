@@ -21,6 +21,8 @@
 
 namespace kubexm::executor::journal {
 
+inline constexpr std::size_t kMaxText = 4096;  // bytes of an error or of a text of the audit
+
 /// The columns of a row as one text, every value after its length: different rows have different
 /// texts.
 class SealInput {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -15,21 +14,10 @@ constexpr int kBusyMilliseconds = 2000;  // root may read the file with sqlite3
 
 /// For results of failed system calls: errno is more precise.
 Code code_of_system_error(int number) {
-    switch (number) {
-        case ENOSPC:
-        case EDQUOT:
-        case EMFILE:
-        case ENFILE:
-            return Code::exhausted;
-        case EROFS:
-        case EACCES:
-        case EPERM:
-            return Code::denied;
-        case ENOENT:
-            return Code::not_found;
-        default:
-            return Code::unavailable;
-    }
+    const Code code = code_of_errno(number);
+    const bool is_known =
+        code == Code::exhausted || code == Code::denied || code == Code::not_found;
+    return is_known ? code : Code::unavailable;
 }
 
 Code code_of(int result, int system_error) {

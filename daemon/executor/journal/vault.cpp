@@ -15,6 +15,7 @@
 #include "daemon/base/crash_point.hpp"
 #include "daemon/base/digest.hpp"
 #include "daemon/base/hex.hpp"
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/journal/stream.hpp"
 
@@ -81,7 +82,11 @@ Result<> copy_aside(const StateDirectory& directory, const std::string& name,
     TRY(directory.remove(kUnfinished));
     const Fd copy = TRY(directory.create(kUnfinished));
     const std::string found = TRY(copy_rest(file.source, copy.get(), limit, file.path));
-    if (found != file.digest) return fail(Code::conflict, file.path + ": it changes; undo again");
+    if (found != file.digest) {
+        return fail(
+            Code::conflict,
+            file.path + ": expected a file that does not change while it is copied; undo again");
+    }
     return publish(directory, copy.get(), name);
 }
 
@@ -113,9 +118,12 @@ Result<Vault> Vault::open(const std::string& directory) {
 Result<> Vault::write_blob(const Write& write, const std::string& digest) {
     const Fd file = TRY(directory_.create(kUnfinished));
     const std::string written = TRY(write(file.get()));
-    if (written == digest) return publish(directory_, file.get(), digest);
-    return fail(Code::invalid,
-                fmt::format("{}: the content has digest {}", directory_.path_of(digest), written));
+    if (written != digest) {
+        TRY(refusal(
+            "content-digest", Code::invalid,
+            fmt::format("{}: the content has digest {}", directory_.path_of(digest), written)));
+    }
+    return publish(directory_, file.get(), digest);
 }
 
 Result<> Vault::store_as(const Write& write, std::string_view digest) {
@@ -154,7 +162,8 @@ Result<Fd> Vault::open_blob(std::string_view digest) const {
     Fd file = TRY(directory_.read(std::string(digest)));
     const std::string found = TRY(digest_of_rest(file.get(), path));
     if (found != digest) {
-        return fail(Code::corrupt, fmt::format("{}: the content has digest {}", path, found));
+        TRY(refusal("vault-digest", Code::corrupt,
+                    fmt::format("{}: the content has digest {}", path, found)));
     }
     if (::lseek(file.get(), 0, SEEK_SET) == 0) return file;
     return from_errno("seek", path);

@@ -35,7 +35,7 @@ public:
     /// A descriptor for reading. corrupt: the bytes on the disk have another digest. not_found: not
     /// stored.
     Result<Fd> open_blob(std::string_view digest) const;
-    /// Copies a file that belongs to nobody any more into the directory of changed files, for a
+    /// Copies a file without an owner into the directory of changed files, for a
     /// person; the oldest of them are dropped. Returns the path of the copy. Can be repeated.
     struct Aside {
         std::string path;    // on the host

@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "daemon/base/grammar.hpp"
+#include "daemon/base/host_names.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/model/cluster_rule.hpp"
-#include "daemon/model/names.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::executor {
 
@@ -159,9 +160,8 @@ Found kernel_version(const Subject& of) {
 /// kubelet and certificates need a name of at most 63 characters.
 Found host_name(const Subject& of) {
     const std::string& name = of.needs.node_name;
-    const bool is_local = name == "localhost" || name.starts_with("localhost.");
     constexpr std::size_t kLongest = 63;
-    if (!is_local && name.size() <= kLongest) return {};
+    if (!is_local_name(name) && name.size() <= kLongest) return {};
     return Finding{CheckId::host_name, Severity::error,
                    fmt::format("host name \"{}\"", printable(name)),
                    "a name of its own with at most 63 characters",
@@ -216,6 +216,12 @@ std::vector<Finding> findings_of(const PreflightFacts& facts, const JoinNeeds& n
         if (auto finding = check(subject)) found.push_back(*std::move(finding));
     }
     return found;
+}
+
+bool is_about_foreign_nodes(CheckId check) {
+    return check == CheckId::kubelet_active || check == CheckId::kubelet_enabled ||
+           check == CheckId::kubeconfig_present || check == CheckId::static_pods_present ||
+           check == CheckId::pods_present;
 }
 
 JoinNeeds join_needs_of(const model::Plan& plan) {

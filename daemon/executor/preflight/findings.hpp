@@ -13,6 +13,9 @@ namespace kubexm::executor {
 std::vector<model::Finding> findings_of(const PreflightFacts& facts, const model::JoinNeeds& needs,
                                         bool is_own_node);
 
+/// Whether the check finds a node of another installation. Pure.
+bool is_about_foreign_nodes(model::CheckId check);
+
 /// What the documents of a join plan say. Pure.
 model::JoinNeeds join_needs_of(const model::Plan& plan);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include "daemon/base/io.hpp"
@@ -14,7 +15,9 @@
 #include "daemon/executor/host/listeners.hpp"
 #include "daemon/executor/host/program.hpp"
 #include "daemon/executor/host/runtime.hpp"
+#include "daemon/executor/host/unit_status.hpp"
 #include "daemon/executor/render/documents.hpp"
+#include "daemon/executor/render/unit_text.hpp"
 
 namespace kubexm::executor {
 
@@ -46,19 +49,35 @@ std::vector<std::string> entries_of(const std::string& directory) {
     return paths;
 }
 
-/// Also of a unit that has no file yet, which systemd does not tell.
-std::vector<std::string> command_drop_ins(const std::vector<std::string>& unit_path) {
-    std::vector<std::string> found;
-    std::set<std::string> seen;  // the first file of a name hides the others
-    // What is in service.d is for all services.
+/// The unit files that hide ours, and the drop-ins: those on the disk, also of a unit that has no
+/// file yet, which systemd does not tell, and those that systemd has loaded, also of other names of
+/// the unit.
+std::vector<std::string> unit_files(const std::vector<std::string>& unit_path,
+                                    const UnitStatus& unit) {
+    std::vector<std::string> files;
+    for (const std::string& directory : unit_path) {
+        if (directory == "/etc/systemd/system") break;
+        files.push_back(fmt::format("{}/{}", directory, kUnit));
+    }
+    // Drop-ins of service.d are for all services.
     for (const char* name : {"kubelet.service.d", "service.d"}) {
         for (const std::string& directory : unit_path) {
-            for (const std::string& file : entries_of(fmt::format("{}/{}", directory, name))) {
-                const bool is_new = seen.insert(fs::path(file).filename()).second;
-                const bool counts = is_new && file.ends_with(".conf");
-                if (counts && sets_command(text_of(file))) found.push_back(file);
-            }
+            std::ranges::copy(entries_of(fmt::format("{}/{}", directory, name)),
+                              std::back_inserter(files));
         }
+    }
+    files.insert(files.end(), unit.drop_ins.begin(), unit.drop_ins.end());
+    return files;
+}
+
+/// Those that replace kubelet's command.
+std::vector<std::string> foreign_commands(const std::vector<std::string>& files) {
+    std::vector<std::string> found;
+    std::set<std::string> seen;  // the first file of a name hides the others
+    for (const std::string& file : files) {
+        const std::string name = fs::path(file).filename();
+        const bool counts = name == kUnit || (name.ends_with(".conf") && seen.insert(name).second);
+        if (counts && sets_command(text_of(file))) found.push_back(file);
     }
     return found;
 }
@@ -66,7 +85,8 @@ std::vector<std::string> command_drop_ins(const std::vector<std::string>& unit_p
 std::vector<std::string> foreign_kubeconfigs() {
     std::vector<std::string> found;
     for (const char* file :
-         {"/etc/kubernetes/kubelet.conf", "/etc/kubernetes/bootstrap-kubelet.conf"}) {
+         {"/etc/kubernetes/kubelet.conf", "/etc/kubernetes/bootstrap-kubelet.conf",
+          "/var/lib/kubelet/kubeconfig", "/var/lib/kubelet/bootstrap-kubeconfig"}) {
         if (::access(file, F_OK) == 0 && !is_ours(file)) found.emplace_back(file);
     }
     return found;
@@ -97,7 +117,8 @@ void read_runtime(PreflightFacts& facts, Systemd::Deadline deadline) {
     if (const auto text = runtime_configuration(deadline)) facts.cgroup_driver = driver_in(*text);
 }
 
-/// The kernel needs milliseconds for each of the files: it looks at all connections for them.
+/// The files are for kernels without tcp_diag: those that are built without modules, for example.
+/// The kernel needs milliseconds for each of them: it looks at all connections.
 bool is_port_taken() {
     if (const auto found = has_listener(kKubeletPort)) return *found;
     return has_listener(text_of("/proc/self/net/tcp"), kKubeletPort) ||
@@ -117,11 +138,11 @@ void read_system(PreflightFacts& facts) {
 Result<PreflightFacts> PreflightProbe::read(Systemd& systemd, Systemd::Deadline deadline) {
     PreflightFacts facts;
     const UnitStatus unit = TRY(systemd.status(kUnit, deadline));
-    facts.kubelet_active = unit.active != "inactive" && unit.active != "failed";
+    facts.kubelet_active = !is_down(unit);
     facts.kubelet_enabled = unit.enablement.starts_with("enabled");
     facts.kubelet_is_ours = !unit.fragment.empty() && is_ours(unit.fragment);
     const auto unit_path = TRY(systemd.unit_path(deadline));
-    facts.drop_ins = command_drop_ins(unit_path);
+    facts.drop_ins = foreign_commands(unit_files(unit_path, unit));
     const auto version = version_of_kubelet(deadline);
     if (version) facts.version = *version;
     if (!version) facts.kubelet = version.error();

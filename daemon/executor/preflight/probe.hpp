@@ -32,13 +32,12 @@ private:
 
 /// The version in what `kubelet --version` prints. Pure. invalid: none.
 Result<std::string> version_in(const std::string& output);
-/// Whether a drop-in of a unit sets its command. Pure.
-bool sets_command(std::string_view drop_in);
 /// Whether /proc/net/tcp or /proc/net/tcp6 has a listener on a port. Pure.
 bool has_listener(std::string_view table, std::uint16_t port);
 /// The files and devices in /proc/swaps. Pure.
 std::vector<std::string> swaps_in(std::string_view table);
-/// The driver in containerd's configuration as CRI shows it. Pure. none: it does not say.
+/// The driver of the default runtime in containerd's configuration, as CRI shows it: cgroupfs where
+/// the option is left out. Pure. none: no such runtime, or not runc.
 std::optional<model::CgroupDriver> driver_in(std::string_view configuration);
 
 }  // namespace kubexm::executor

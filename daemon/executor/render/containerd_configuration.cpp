@@ -23,7 +23,7 @@ Result<> validate(const ContainerdConfiguration& configuration) {
     return validation.outcome();
 }
 
-/// One directory per registry, written as data files.
+/// One directory per registry: document registry-hosts.
 toml::table registry() { return toml::table{{"config_path", "/etc/containerd/certs.d"}}; }
 
 /// runtime_type is containerd's default, but naming a runtime drops its defaults.

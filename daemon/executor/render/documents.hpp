@@ -13,6 +13,8 @@ Result<std::string> content_of(const model::KubeletService& service);
 Result<std::string> content_of(const model::KubeletConfiguration& configuration);
 Result<std::string> content_of(const model::Kubeconfig& kubeconfig);
 Result<std::string> content_of(const model::ContainerdConfiguration& configuration);
+Result<std::string> content_of(const model::RegistryHosts& hosts);
+Result<std::string> content_of(const model::CniConfiguration& network);
 Result<std::string> content_of(const model::ProxyDropIn& drop_in);
 Result<std::string> content_of(const model::SysctlFile& file);
 Result<std::string> content_of(const model::ModulesFile& file);

@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+
 #include "daemon/base/grammar.hpp"
 #include "daemon/base/try.hpp"
+#include "daemon/base/yaml.hpp"
 #include "daemon/executor/render/documents.hpp"
+#include "daemon/executor/render/render.hpp"
 #include "daemon/executor/render/validation.hpp"
 
 namespace kubexm::executor {
@@ -57,6 +61,25 @@ void emit_context(YAML::Emitter& out) {
     out << "current-context" << kContext;
 }
 
+const yaml::Value* member(const yaml::Value* value, std::string_view key) {
+    const auto* map = value == nullptr ? nullptr : std::get_if<yaml::Map>(&value->content);
+    if (map == nullptr) return nullptr;
+    const auto found = std::ranges::find(*map, key, &yaml::Member::key);
+    return found == map->end() ? nullptr : &found->value;
+}
+
+/// Of the one cluster.
+const yaml::Value* cluster_in(const yaml::Document& document) {
+    const auto* clusters = member(&document.root, "clusters");
+    const auto* list = clusters ? std::get_if<yaml::List>(&clusters->content) : nullptr;
+    return list == nullptr || list->size() != 1 ? nullptr : member(&list->front(), "cluster");
+}
+
+std::optional<std::string> text_in(const yaml::Value* value) {
+    const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->content);
+    return text == nullptr ? std::nullopt : std::optional(*text);
+}
+
 }  // namespace
 
 Result<std::string> content_of(const model::Kubeconfig& kubeconfig) {
@@ -75,6 +98,17 @@ Result<std::string> content_of(const model::Kubeconfig& kubeconfig) {
     emit_context(out);
     out << YAML::EndMap;
     return fmt::format("# {}\n{}\n", kNotice, out.c_str());
+}
+
+std::optional<model::Kubeconfig> kubeconfig_from(std::string_view text) {
+    if (!text.contains(kNotice)) return std::nullopt;
+    const auto document = yaml::parse(text);
+    const auto* const cluster = cluster_in(document);
+    auto server = text_in(member(cluster, "server"));
+    if (!server) return std::nullopt;
+    return model::Kubeconfig{.user = model::KubeconfigUser::kubelet,
+                             .server = *std::move(server),
+                             .server_name = text_in(member(cluster, "tls-server-name"))};
 }
 
 }  // namespace kubexm::executor

@@ -5,7 +5,7 @@
 #include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/validation.hpp"
-#include "daemon/model/names.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::executor {
 

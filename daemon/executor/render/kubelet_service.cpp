@@ -6,8 +6,8 @@
 #include "daemon/executor/render/templates.hpp"
 #include "daemon/executor/render/unit_text.hpp"
 #include "daemon/executor/render/validation.hpp"
-#include "daemon/model/names.hpp"
 #include "daemon/model/node_labels.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::executor {
 

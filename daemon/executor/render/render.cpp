@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "daemon/base/overloaded.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/render/documents.hpp"
 
@@ -11,7 +12,15 @@ namespace {
 
 /// A kubeconfig names the client key: for root only.
 unsigned mode_of(const model::Document& document) {
-    return std::holds_alternative<model::Kubeconfig>(document) ? 0600 : 0644;
+    return std::visit(
+        overloaded{
+            [](const model::Kubeconfig&) { return 0600U; },
+            [](const OneOf<model::KubeletService, model::KubeletConfiguration,
+                           model::ContainerdConfiguration, model::RegistryHosts,
+                           model::CniConfiguration, model::ProxyDropIn, model::SysctlFile,
+                           model::ModulesFile> auto&) { return 0644U; },
+        },
+        document);
 }
 
 }  // namespace

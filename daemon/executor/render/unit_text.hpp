@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kubexm::executor {
 
@@ -16,5 +17,11 @@ std::string environment_word(std::string_view text);
 
 /// A template with its placeholder filled in.
 std::string filled(std::string_view text, std::string_view placeholder, std::string_view value);
+
+/// The command of a unit that this module rendered.
+std::vector<std::string> command_in(std::string_view unit);
+
+/// Whether a drop-in of a unit sets its command.
+bool sets_command(std::string_view drop_in);
 
 }  // namespace kubexm::executor

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "daemon/base/refusal.hpp"
+
 namespace kubexm::executor {
 
 namespace {
@@ -27,7 +29,8 @@ void Validation::optional_text(std::string_view place, std::string_view value, c
 
 void Validation::that(bool holds, std::string_view place, std::string_view expected) {
     if (holds || !outcome_) return;
-    outcome_ = fail(Code::invalid, fmt::format("{}: expected {}", place, expected));
+    outcome_ =
+        refusal("parameters", Code::invalid, fmt::format("{}: expected {}", place, expected));
 }
 
 void Validation::keys(std::string_view list, const std::vector<std::string>& keys) {

@@ -34,6 +34,7 @@ void Service::answer(const Requester& requester, const wire::Observe&) {
         const auto objects = TRY(engine_.objects());
         const auto pending = TRY(engine_.pending_renderings());
         observation.owners = owners_of(outcomes, objects, pending);
+        observation.permits = model::permits_of(engine_.allowed());
         observation.unconfirmed = views_of(TRY(engine_.unconfirmed_authorities()));
         reply(requester, std::move(observation), wire::Part::last);
         return {};
@@ -42,7 +43,9 @@ void Service::answer(const Requester& requester, const wire::Observe&) {
 
 void Service::answer(const Requester& requester, const wire::Preflight& request) {
     query(requester, [this, requester, needs = request.needs]() -> Result<> {
-        reply(requester, wire::PreflightResult{TRY(engine_.preflight(needs))}, wire::Part::last);
+        wire::PreflightResult result{TRY(engine_.preflight(needs)),
+                                     engine_.allowed().ignored_checks};
+        reply(requester, std::move(result), wire::Part::last);
         return {};
     });
 }
@@ -90,15 +93,19 @@ void Service::answer(const Requester& requester, wire::Apply request, std::vecto
         queue_plan(requester, false, std::move(accept));
         return;
     }
-    auto check = [this, requester, plan = std::move(request.plan), contents] {
-        return engine_.acceptable(plan, *contents, requester.caller);
+    auto check = [this, requester, plan = std::move(request.plan),
+                  contents]() -> Result<std::string> {
+        TRY(engine_.acceptable(plan, *contents, requester.caller));
+        return "";
     };
     replace_plan(requester, std::move(check), std::move(accept));
 }
 
 void Service::answer(const Requester& requester, const wire::Undo& request) {
-    auto check = [this, requester, request] {
-        return engine_.undo_acceptable(request.plan_id, request.owner, requester.caller);
+    auto check = [this, requester, request]() -> Result<std::string> {
+        TRY(engine_.undo_acceptable(request.plan_id, request.owner, requester.caller));
+        if (requester.caller.uid == 0) return "";  // who may want it to begin anew
+        return engine_.running_undo(request.owner);
     };
     replace_plan(requester, std::move(check), [this, requester, request] {
         return engine_.accept_undo(request.plan_id, request.owner, requester.caller);
@@ -148,9 +155,7 @@ void Service::answer(const Requester& requester, const wire::Cancel& request) {
     auto stopped = worker_.stop_plan(request.plan_id, requester.caller.uid);
     if (!stopped) return refuse(requester, stopped.error());
     send(requester, wire::Accepted{request.plan_id}, wire::Part::last);
-    worker_.query(0, [this, requester, id = request.plan_id] {
-        engine_.note(requester.caller, "plan cancelled", id);
-    });
+    if (*stopped) audit(requester.caller, "plan cancelled", request.plan_id);
 }
 
 void Service::answer(const Requester& requester, const wire::History& request) {

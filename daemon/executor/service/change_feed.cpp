@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "daemon/base/log.hpp"
 #include "daemon/base/try.hpp"
+#include "daemon/executor/host/kernel.hpp"
 #include "daemon/executor/service/own_queries.hpp"
 #include "daemon/executor/service/replies.hpp"
 
@@ -77,14 +79,22 @@ void ChangeFeed::read_units_soon() {
 
 /// On the worker's thread, as an observation is: what is sent later was read later.
 void ChangeFeed::read_units() {
-    reading_units_ = worker_.query(kOwnQueries, [this, names = std::exchange(changed_units_, {})] {
+    const auto names = std::exchange(changed_units_, {});
+    reading_units_ = worker_.query(kOwnQueries, [this, names] {
         auto states = states_of(engine_, names);
-        loop_.post([this, states = std::move(states)] {
+        loop_.post([this, names, states = std::move(states)] {
             reading_units_ = false;
-            if (states) send_(*states);
+            if (!states) return read_units_later(names);
+            send_(*states);
             if (!changed_units_.empty()) read_units_soon();
         });
     });
+    if (!reading_units_) read_units_later(names);  // the queue is full
+}
+
+void ChangeFeed::read_units_later(const std::set<std::string>& names) {
+    changed_units_.insert(names.begin(), names.end());
+    check_later();
 }
 
 void ChangeFeed::check_soon() {
@@ -97,25 +107,66 @@ void ChangeFeed::check_soon() {
 }
 
 void ChangeFeed::check() {
+    retry_.reset();
     check_again_ = checking_;
     if (checking_) return;
     checking_ = worker_.query(kOwnQueries, [this] {
         auto report = engine_.drift();
-        loop_.post([this, report = std::move(report)] {
+        loop_.post([this, report = std::move(report)]() mutable {
             checking_ = false;
             if (report) on_report(*report);
+            on_problem(report ? report->problem : report.error());
             if (std::exchange(check_again_, false)) check_soon();
         });
     });
+    if (!checking_) check_later();
 }
 
-void ChangeFeed::on_report(const DriftReport& report) {
+/// An object that cannot be compared, such as a unit while systemd does not answer, causes no event
+/// when it can be compared again.
+void ChangeFeed::on_problem(const std::optional<Error>& problem) {
+    const std::string text = problem ? problem->what : "";
+    if (!problem) backoff_.reset();
+    if (problem) check_later();
+    if (problem && text != problem_) log::warning("drift is not fully known: " + text);
+    problem_ = text;
+}
+
+void ChangeFeed::check_later() {
+    auto timer = loop_.after(backoff_.next(/*jitter=*/0), [this] {
+        retry_.reset();
+        check_soon();
+        if (!changed_units_.empty()) read_units_soon();
+    });
+    if (timer) retry_ = *std::move(timer);
+}
+
+/// What is not watched is compared again with a back-off, and subscribers are told: "nothing
+/// differs" would promise that changes are noticed.
+void ChangeFeed::on_report(DriftReport& report) {
     if (!watch_) return;
     const auto is_new = watch_->watch_paths(report.paths);
     if (is_new && *is_new) check_soon();
-    if (!report.decided || sent_ == report.objects) return;
+    if (!is_new) {
+        report.problem = is_new.error();
+        report.objects.push_back({std::string(wire::kWatchOwner), "the watch of the host",
+                                  "not every change is noticed at once: " + is_new.error().what});
+    }
+    if (!report.decided) return;
+    settings_ = report.settings;
+    // "Nothing differs" would be said of objects that were not compared.
+    const bool is_silent = report.problem && report.objects.empty();
+    if (is_silent || sent_ == report.objects) return;
     sent_ = report.objects;
     send_(drift_of(report));
+}
+
+void ChangeFeed::on_wake_up() {
+    if (!watch_) return;
+    const bool differs = std::ranges::any_of(settings_, [this](const model::Sysctl& seen) {
+        return read_sysctl(engine_.root(), seen.key).value_or(kAbsent) != seen.value;
+    });
+    if (differs) check_soon();
 }
 
 }  // namespace kubexm::executor

@@ -4,7 +4,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "daemon/base/backoff.hpp"
 #include "daemon/executor/engine/engine.hpp"
 #include "daemon/executor/engine/worker.hpp"
 #include "daemon/executor/service/host_watch.hpp"
@@ -25,22 +27,28 @@ public:
 
     /// There is a subscriber more: drift is sent again, also where it is the same.
     void on_subscriber();
-    /// The ledger may have changed. What differs now is sent, also where it is the same: somebody
-    /// may have undone a repair while it ran.
+    /// The ledger may have changed. What differs now is sent, also where it is the same: a repair
+    /// may have been undone while it ran.
     void on_plan_end() {
         sent_.reset();
         check_soon();
     }
     /// The allow-lists, which name the units, have changed.
     void on_allowed();
+    /// The process is awake for another reason: settings that nobody can watch are compared with
+    /// what the last check saw.
+    void on_wake_up();
 
 private:
     void on_units(const std::set<std::string>& units);
     void read_units_soon();
     void read_units();
+    void read_units_later(const std::set<std::string>& names);
     void check_soon();
     void check();
-    void on_report(const DriftReport& report);
+    void check_later();
+    void on_problem(const std::optional<Error>& problem);
+    void on_report(DriftReport& report);
 
     Loop& loop_;
     Worker& worker_;
@@ -52,6 +60,10 @@ private:
     bool reading_units_ = false;
     Loop::Handle timer_;        // of the next check
     Loop::Handle units_timer_;  // of the next look at units
+    Loop::Handle retry_;        // of what could not be read
+    Backoff backoff_{std::chrono::seconds(1), std::chrono::minutes(5)};
+    std::string problem_;                  // the last one
+    std::vector<model::Sysctl> settings_;  // as the last check saw them
     bool checking_ = false;
     bool check_again_ = false;
     std::optional<std::vector<Drifted>> sent_;

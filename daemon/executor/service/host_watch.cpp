@@ -1,9 +1,7 @@
 #include "daemon/executor/service/host_watch.hpp"
 
-#include <fmt/format.h>
 #include <sys/epoll.h>
 
-#include "daemon/base/log.hpp"
 #include "daemon/base/route_events.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/forwarding_watch.hpp"
@@ -25,17 +23,18 @@ HostWatch::HostWatch(Loop& loop, Worker& worker, const Root& root, std::string b
       worker_(worker),
       root_(root),
       bus_address_(std::move(bus)),
-      listener_(std::move(listener)) {
-    if (auto started = start(); !started) {
-        log::error(fmt::format("changes of objects are not noticed: {}", started.error().what),
-                   {{"CODE", name_of(started.error().code)}});
-    }
-}
+      listener_(std::move(listener)) {}
 
-Result<> HostWatch::start() {
+Result<> HostWatch::start_paths() {
+    if (paths_source_) return {};
     paths_ = TRY(PathWatch::create(root_));
     paths_source_ =
         TRY(loop_.on_io(paths_->fd(), EPOLLIN, [this](std::uint32_t) { read_paths(); }));
+    return {};
+}
+
+Result<> HostWatch::start_forwarding() {
+    if (forwarding_source_) return {};
     forwarding_ = TRY(watch_forwarding());
     forwarding_source_ = TRY(loop_.on_io(forwarding_.get(), EPOLLIN, [this](std::uint32_t) {
         drain_route_events(forwarding_.get());
@@ -45,14 +44,19 @@ Result<> HostWatch::start() {
 }
 
 Result<bool> HostWatch::watch_paths(const std::vector<std::string>& paths) {
-    if (!paths_) return false;
-    return paths_->watch(paths);
+    const auto forwarding = start_forwarding();
+    TRY(start_paths());
+    if (!paths_) return fail(Code::internal, "the watch of paths has not started");
+    const bool is_new = TRY(paths_->watch(paths));
+    if (!forwarding) return std::unexpected(forwarding.error());
+    return is_new;
 }
 
+/// One that cannot be read is readable for ever: the next call of watch_paths() begins anew.
 void HostWatch::read_paths() {
     if (!paths_) return;
-    auto changed = paths_->changed();
-    if (!changed) paths_source_.reset();  // readable for ever
+    const auto changed = paths_->changed();
+    if (!changed) paths_source_.reset();
     if (!changed || *changed) listener_.on_objects();
 }
 
@@ -83,7 +87,7 @@ void HostWatch::on_bus(Result<UnitWatch> opened) {
     if (!source) return lose_bus();
     bus_source_ = *std::move(source);
     backoff_.reset();
-    // Whatever happened before, and what arrived with the last reply.
+    // Signals before this were lost, and those that came with the last reply are unread.
     listener_.on_units({units_.begin(), units_.end()});
     read_bus();
 }

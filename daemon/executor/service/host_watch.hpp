@@ -29,11 +29,13 @@ public:
 
     /// From now on these units; connects to the bus again after it was lost.
     void watch_units(std::vector<std::string> units);
-    /// As PathWatch::watch().
+    /// As PathWatch::watch(), and forwarding. After an error call it again: what could not be
+    /// watched is tried anew.
     Result<bool> watch_paths(const std::vector<std::string>& paths);
 
 private:
-    Result<> start();
+    Result<> start_paths();
+    Result<> start_forwarding();
     void open_bus();
     void on_bus(Result<UnitWatch> opened);
     void read_bus();

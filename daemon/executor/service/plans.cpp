@@ -1,6 +1,7 @@
 #include <tuple>
 #include <utility>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/executor/service/plan_log.hpp"
 #include "daemon/executor/service/replies.hpp"
 #include "daemon/executor/service/service.hpp"
@@ -39,7 +40,8 @@ bool Service::queue_plan(const Requester& requester, bool replace, Accept accept
               refused({Code::unavailable, "dropped: a request of root goes first; retry later"}),
               wire::Part::last);
     };
-    const bool is_roots = user == 0 && requester.session != 0;  // not our own
+    const bool is_our_own = requester.session == 0;
+    const bool is_roots = user == 0 && !is_our_own && !is_off("root-first");
     const bool queued = is_roots ? worker_.plan_of_root(std::move(run))
                                  : worker_.plan(user, std::move(run), std::move(drop));
     if (queued) return true;
@@ -52,9 +54,9 @@ bool Service::queue_plan(const Requester& requester, bool replace, Accept accept
 void Service::replace_plan(const Requester& requester, Check check, Accept accept) {
     auto checked = [this, requester, check = std::move(check),
                     accept = std::move(accept)]() mutable {
-        if (auto valid = check(); !valid) {
-            return reply(requester, refused(valid.error()), wire::Part::last);
-        }
+        const auto same = check();
+        if (!same) return reply(requester, refused(same.error()), wire::Part::last);
+        if (!same->empty()) return reply(requester, wire::Accepted{*same}, wire::Part::last);
         if (queue_plan(requester, true, std::move(accept))) {
             worker_.stop_plan_for(requester.caller.uid);
         }
@@ -132,7 +134,7 @@ void Service::on_health(const Result<>& outcome) {
     options_.on_health(outcome);
     retry_.reset();
     if (outcome) {
-        retry_unfinished_undo();
+        retry_unfinished_undos();
         return backoff_.reset();
     }
     if (!is_transient(outcome.error().code)) return;

@@ -11,36 +11,26 @@ namespace kubexm::executor {
 
 namespace {
 
-constexpr std::size_t kMaxOwnersWithoutObjects = 50;  // one frame has to hold the list
-constexpr std::size_t kMaxErrorBytes = 512;
-constexpr std::size_t kMaxDrifted = 100;
-constexpr std::size_t kMaxPending = 20;  // of an owner
+constexpr std::size_t kMaxNameBytes = 512;
 
 /// A list that cannot be read is shown as one entry: nothing may look restored by mistake.
-std::vector<model::Remaining> stays_of(const std::string& text) {
-    auto stays = model::remaining_from_json(text);
+model::Stays stays_of(const std::string& text) {
+    auto stays = model::stays_from_json(text);
     if (stays) return *std::move(stays);
-    return {{.object = "objects of an undo", .why = stays.error().what, .blocks_join = true}};
+    return {{{.object = "objects of an undo", .why = stays.error().what, .blocks_join = true}}};
 }
 
 wire::Outcome outcome_of(const OutcomeRecord& record) {
+    auto stays = stays_of(record.stays);
     return {.purpose = record.purpose,
             .plan_id = record.plan_id,
             .wanted = record.wanted,
             .uid = record.uid,
             .state = record.state,
-            .error = record.error.substr(0, kMaxErrorBytes),
-            .stays = stays_of(record.stays),
-            .at = record.at};
-}
-
-std::vector<std::string> first_of(const std::vector<std::string>& objects) {
-    std::vector<std::string> first;
-    for (const std::string& object : objects) {
-        if (first.size() == kMaxPending) break;
-        first.push_back(object.substr(0, kMaxErrorBytes));
-    }
-    return first;
+            .error = record.error,
+            .stays = std::move(stays.named),
+            .at = record.at,
+            .unnamed = stays.unnamed};
 }
 
 }  // namespace
@@ -57,6 +47,7 @@ wire::StepEvent event_of(const Report& report) {
 }
 
 wire::PlanSummary summary_of(const PlanRecord& record) {
+    auto stays = stays_of(record.stays);
     return {.plan_id = record.id,
             .hash = record.hash,
             .owner = record.owner,
@@ -65,33 +56,27 @@ wire::PlanSummary summary_of(const PlanRecord& record) {
             .uid = record.uid,
             .state = record.state,
             .error = record.last_error,
-            .stays = stays_of(record.stays),
+            .stays = std::move(stays.named),
             .started_at = record.started_at,
-            .changed_at = record.changed_at};
+            .changed_at = record.changed_at,
+            .unnamed = stays.unnamed};
 }
 
 std::vector<wire::ObservedOwner> owners_of(
     const std::vector<OutcomeRecord>& outcomes, const std::map<std::string, std::uint32_t>& objects,
     const std::map<std::string, std::vector<std::string>>& pending) {
     std::vector<wire::ObservedOwner> owners;
-    std::size_t without_objects = 0;
-    const auto find_or_add = [&](const std::string& name) -> wire::ObservedOwner* {
+    const auto find_or_add = [&](const std::string& name) -> wire::ObservedOwner& {
         const auto known = std::ranges::find(owners, name, &wire::ObservedOwner::name);
-        if (known != owners.end()) return &*known;
+        if (known != owners.end()) return *known;
         const auto count = objects.find(name);
-        if (count == objects.end() && ++without_objects > kMaxOwnersWithoutObjects) return nullptr;
-        owners.push_back({name, count == objects.end() ? 0 : count->second, {}, {}});
-        return &owners.back();
+        return owners.emplace_back(name, count == objects.end() ? 0 : count->second);
     };
     for (const OutcomeRecord& record : outcomes) {
-        if (wire::ObservedOwner* owner = find_or_add(record.owner)) {
-            owner->outcomes.push_back(outcome_of(record));
-        }
+        find_or_add(record.owner).outcomes.push_back(outcome_of(record));
     }
     for (const auto& [name, count] : objects) find_or_add(name);
-    for (const auto& [name, files] : pending) {
-        if (wire::ObservedOwner* owner = find_or_add(name)) owner->pending = first_of(files);
-    }
+    for (const auto& [name, files] : pending) find_or_add(name).pending = files;
     return owners;
 }
 
@@ -99,7 +84,7 @@ std::vector<wire::AuthorityView> views_of(const std::vector<pki::Authority>& aut
     std::vector<wire::AuthorityView> views;
     views.reserve(authorities.size());
     for (const pki::Authority& one : authorities) {
-        views.push_back({printable(one.name.substr(0, kMaxErrorBytes)), one.pin});
+        views.push_back({printable(bounded_utf8(one.name, kMaxNameBytes)), one.pin});
     }
     return views;
 }
@@ -121,9 +106,7 @@ wire::JournalState state_of(const Recovered& found) {
 wire::Drift drift_of(const DriftReport& report) {
     wire::Drift drift;
     for (const Drifted& each : report.objects) {
-        if (drift.objects.size() == kMaxDrifted) break;
-        drift.objects.push_back({each.owner, each.object.substr(0, kMaxErrorBytes),
-                                 each.found.substr(0, kMaxErrorBytes)});
+        drift.objects.push_back({each.owner, each.object, each.found});
     }
     return drift;
 }

@@ -10,6 +10,7 @@
 
 #include "daemon/base/memory.hpp"
 #include "daemon/base/overloaded.hpp"
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/service/plan_log.hpp"
 #include "daemon/executor/service/replies.hpp"
@@ -27,18 +28,23 @@ constexpr std::chrono::milliseconds kStatusEvery = 100ms;
 
 Caller caller_of(const wire::Peer& peer) { return {peer.uid, peer.pid, {}}; }
 
-/// The claim of a request that changes something.
-std::optional<Claim> claim_of(const wire::Request& request) {
-    const auto* claim = std::visit(
-        [](const auto& each) -> const wire::OnBehalfOf* {
-            if constexpr (requires { each.on_behalf_of; }) {
-                return each.on_behalf_of ? &*each.on_behalf_of : nullptr;
-            }
-            return nullptr;
+/// Of a request that changes something.
+std::optional<OnBehalfOf> on_behalf_of(const wire::Request& request) {
+    using Given = std::optional<wire::OnBehalfOf>;
+    const Given given = std::visit(
+        overloaded{
+            [](const OneOf<wire::Apply, wire::Cancel, wire::Undo, wire::Repair> auto& change) {
+                return change.on_behalf_of;
+            },
+            // They change nothing, or are root's alone.
+            [](const OneOf<wire::Hello, wire::Observe, wire::Preview, wire::Follow, wire::Subscribe,
+                           wire::History, wire::Journal, wire::Preflight, wire::TrustCa> auto&) {
+                return Given();
+            },
         },
         request);
-    if (claim == nullptr) return std::nullopt;
-    return Claim{claim->uid, std::string(name_of(claim->door))};
+    if (!given) return std::nullopt;
+    return OnBehalfOf{given->uid, std::string(name_of(given->origin))};
 }
 
 }  // namespace
@@ -73,7 +79,8 @@ void Service::accept_connection() {
     auto peer = channel.peer();
     if (!peer) return;
     const auto same_user = [&](const auto& entry) { return entry.second->peer().uid == peer->uid; };
-    if (std::ranges::count_if(sessions_, same_user) >= kMaxSessionsOfUser) {
+    const bool is_full = std::ranges::count_if(sessions_, same_user) >= kMaxSessionsOfUser;
+    if (is_full && !is_off("connections")) {
         return reject(std::move(channel), *peer);
     }
     const std::uint64_t number = next_session_++;
@@ -108,13 +115,17 @@ void Service::reject(wire::Channel channel, const wire::Peer& peer) {
         channel.send(pack(0, refused(why), wire::Part::last), {}, std::chrono::steady_clock::now());
 }
 
-/// Any thread. One query writes all waiting refusals to the audit.
 void Service::audit_refusal(const Caller& caller, const Error& why) {
-    engine_.note_refusal(caller, why.what);
+    audit(caller, "refused", why.what);
+}
+
+/// Any thread. One query writes all waiting events to the audit: they fill nobody's queue.
+void Service::audit(const Caller& caller, std::string_view event, std::string_view what) {
+    engine_.queue_event(caller, event, what);
     if (audit_queued_.exchange(true)) return;
     const bool queued = worker_.query(0, [this] {
         audit_queued_ = false;
-        engine_.write_refusals();
+        engine_.write_events();
     });
     if (!queued) audit_queued_ = false;
 }
@@ -130,6 +141,12 @@ void Service::query(const Requester& requester, Query query) {
 void Service::refuse(const Requester& requester, const Error& why) {
     audit_refusal(requester.caller, why);
     reply(requester, refused(why), wire::Part::last);
+}
+
+Result<> Service::check_user(std::uint32_t user) const {
+    if (user == 0 || user == options_.agent_uid) return {};
+    return refusal("peer", Code::denied,
+                   fmt::format("user {} is not permitted to use the executor", user));
 }
 
 Result<> Service::check_request(const Session& session, const wire::Request& request,
@@ -158,10 +175,9 @@ Result<> Service::check_request(const Session& session, const wire::Request& req
 void Service::on_request(Session& session, std::uint32_t id, wire::Request request,
                          std::vector<Fd> descriptors) {
     Requester requester{session.number(), id, caller_of(session.peer())};
-    requester.caller.on_behalf_of = claim_of(request);
-    if (requester.caller.uid != 0 && requester.caller.uid != options_.agent_uid) {
-        refuse(requester, {Code::denied, fmt::format("user {} is not permitted to use the executor",
-                                                     requester.caller.uid)});
+    requester.caller.on_behalf_of = on_behalf_of(request);
+    if (const auto known = check_user(requester.caller.uid); !known) {
+        refuse(requester, known.error());
         return drop_later(session.number());
     }
     const auto good = check_request(session, request, descriptors.size());
@@ -226,10 +242,14 @@ void Service::on_end(const wire::PlanSummary& summary) {
     changes_.on_plan_end();
 }
 
-bool Service::allow(model::AllowList allow) {
-    return worker_.query(0, [this, allow = std::move(allow)]() mutable {
+void Service::allow(model::AllowList allow) {
+    worker_.query_of_root([this, allow = std::move(allow)]() mutable {
+        const wire::PermitsChanged event{model::permits_of(allow)};
         engine_.allow(std::move(allow));
-        loop_.post([this] { changes_.on_allowed(); });
+        loop_.post([this, event] {
+            changes_.on_allowed();
+            send_to_subscribers(event);
+        });
     });
 }
 

@@ -41,8 +41,10 @@ public:
     /// Resumes an interrupted plan, if any, and then calls `on_health`. Retries after a transient
     /// fault of the journal.
     void recover();
-    /// Replaces root's allow-lists. False: too many requests of root are queued.
-    bool allow(model::AllowList allow);
+    /// The process is awake anyway: compares objects that cannot be watched, such as sysctls.
+    void on_wake_up() { changes_.on_wake_up(); }
+    /// Replaces root's allow-lists, whatever is queued.
+    void allow(model::AllowList allow);
 
 private:
     Result<> watch_socket();
@@ -51,6 +53,7 @@ private:
     void reject(wire::Channel channel, const wire::Peer& peer);
     void on_request(Session& session, std::uint32_t id, wire::Request request,
                     std::vector<Fd> descriptors);
+    Result<> check_user(std::uint32_t user) const;
     Result<> check_request(const Session& session, const wire::Request& request,
                            std::size_t descriptors) const;
 
@@ -76,11 +79,13 @@ private:
 
     using Accept = std::move_only_function<Result<PlanRecord>()>;
     bool queue_plan(const Requester& requester, bool replace, Accept accept);
-    using Check = std::move_only_function<Result<>()>;
+    /// The id of a plan that does it already, which is then followed instead; empty: none.
+    using Check = std::move_only_function<Result<std::string>()>;
     void replace_plan(const Requester& requester, Check check, Accept accept);
     Result<> resume_interrupted(std::optional<std::uint32_t> replaced_by);
     Result<> carry_out(const PlanRecord& record, const Stop& stop);
-    void retry_unfinished_undo();
+    void retry_unfinished_undos();
+    void retry_undos(std::vector<std::string> owners);
     std::unexpected<Error> report_fault(const Error& fault);
     void begin_events(const PlanRecord& record);
 
@@ -90,6 +95,7 @@ private:
     /// Any thread. Audited.
     void refuse(const Requester& requester, const Error& why);
     void audit_refusal(const Caller& caller, const Error& why);
+    void audit(const Caller& caller, std::string_view event, std::string_view what);
     /// Any thread.
     void reply(const Requester& requester, wire::Reply reply, wire::Part part);
     void send(const Requester& requester, const wire::Reply& reply, wire::Part part);
@@ -115,7 +121,7 @@ private:
     Fd socket_;
     Loop::Handle source_;
     Loop::Handle listen_again_;
-    std::atomic<bool> audit_queued_ = false;  // a query that audits waiting refusals
+    std::atomic<bool> audit_queued_ = false;  // a query that audits waiting events
     std::uint64_t next_session_ = 1;
     std::map<std::uint64_t, std::unique_ptr<Session>> sessions_;
     std::string current_plan_;                     // the running or the last one
@@ -124,7 +130,7 @@ private:
     std::string next_status_;
     Loop::Handle status_timer_;
     Loop::Handle retry_;
-    Loop::Handle retry_undo_;
+    Loop::Handle retry_undos_;
     Backoff backoff_{std::chrono::seconds(1), std::chrono::seconds(60)};
     IdleTimer idle_;
     ChangeFeed changes_;

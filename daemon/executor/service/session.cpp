@@ -17,12 +17,6 @@ constexpr std::size_t kMaxWaitingBytes = std::size_t{4} << 20U;
 
 wire::Channel::Deadline immediately() { return std::chrono::steady_clock::now(); }
 
-wire::Refused too_large(std::size_t bytes) {
-    return refused(
-        {Code::exhausted, fmt::format("reply: expected at most {} bytes, found {}; request less",
-                                      wire::kMaxFrame, bytes)});
-}
-
 }  // namespace
 
 Session::Session(Loop& loop, wire::Channel channel, wire::Peer peer, std::uint64_t number)
@@ -78,13 +72,9 @@ void Session::send_to(const Wanted& wanted, const wire::Reply& reply, wire::Part
     for (const std::uint32_t id : ids) send(id, reply, part);
 }
 
-/// Refuses instead of a reply that is too large for a frame: the client waits for an answer.
 void Session::send(std::uint32_t id, const wire::Reply& reply, wire::Part part) {
     if (find(id) == nullptr) return;
     std::string frame = pack(id, reply, part);
-    if (frame.size() > wire::kMaxFrame) {
-        return send(id, too_large(frame.size()), wire::Part::last);
-    }
     if (part == wire::Part::last) open_.erase(id);
     queue(std::move(frame), content_of(reply));
 }

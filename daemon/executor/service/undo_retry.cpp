@@ -1,36 +1,42 @@
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 
+#include "daemon/base/random.hpp"
 #include "daemon/executor/service/service.hpp"
 
 namespace kubexm::executor {
 
 namespace {
 
-constexpr auto kRetryUndoEvery = std::chrono::hours(1);
-
-std::string new_retry_id() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return fmt::format("undo-again-{:x}", now / std::chrono::microseconds(1));
-}
+constexpr auto kRetryUndosEvery = std::chrono::hours(1);
 
 }  // namespace
 
-/// At the start and every hour: whatever kept an undo from its end may be gone.
-void Service::retry_unfinished_undo() {
+/// At the start and every hour: the cause of the failure may be gone.
+void Service::retry_unfinished_undos() {
     worker_.query(0, [this] {
-        const auto unfinished = engine_.unfinished_undo();
-        if (!unfinished || !*unfinished) return;
-        const Requester ourselves{.caller = {.uid = 0, .pid = ::getpid()}};
-        // By then it may have been done, or the owner may have a newer plan.
-        queue_plan(ourselves, false, [this, caller = ourselves.caller] {
-            return engine_.undo_again(new_retry_id(), caller);
-        });
+        std::vector<std::string> owners;
+        const auto unfinished = engine_.unfinished_undos();
+        if (!unfinished) return;
+        for (const OutcomeRecord& undo : *unfinished) owners.push_back(undo.owner);
+        retry_undos(std::move(owners));
     });
-    auto timer = loop_.after(kRetryUndoEvery, [this] { retry_unfinished_undo(); });
-    if (timer) retry_undo_ = *std::move(timer);
+    auto timer = loop_.after(kRetryUndosEvery, [this] { retry_unfinished_undos(); });
+    if (timer) retry_undos_ = *std::move(timer);
+}
+
+/// Worker thread. One waits at a time: the queue has room for the plans of others.
+void Service::retry_undos(std::vector<std::string> owners) {
+    if (owners.empty()) return;
+    const Requester ourselves{.caller = {.uid = 0, .pid = ::getpid()}};
+    queue_plan(ourselves, false, [this, owners = std::move(owners), ourselves]() mutable {
+        const std::string owner = std::move(owners.back());
+        owners.pop_back();
+        retry_undos(std::move(owners));
+        // By now it may have been done, or the owner may have a newer plan.
+        return engine_.undo_again(new_id("undo-again"), owner, ourselves.caller);
+    });
 }
 
 }  // namespace kubexm::executor

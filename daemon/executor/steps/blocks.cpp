@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "daemon/base/io.hpp"
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/block_text.hpp"
@@ -62,9 +63,9 @@ bool is_block_line(const std::string& line) {
 
 Result<> permitted(const model::AllowList& allow, const model::ManagedBlock& step) {
     if (!is_printable(step.name) || !std::ranges::all_of(step.lines, is_block_line)) {
-        return fail(Code::invalid,
+        TRY(refusal("block-lines", Code::invalid,
                     "block: expected one line for its name and each of its lines, none beginning "
-                    "with \"# kubexm \"");
+                    "with \"# kubexm \""));
     }
     return path_permitted(allow, step.kType, step.path);
 }
@@ -100,7 +101,7 @@ Result<std::string> undo(Context& context, const model::ManagedBlock& step, cons
 
 Result<Lines> preview(Context& context, const model::ManagedBlock& step) {
     const auto now = TRY(current(context, step.path));
-    if (is_private(context, now.state)) {
+    if (is_private(now.state)) {  // also with a block of ours: the other lines are not
         return Lines{fmt::format("{}: write a block of {} lines", step.path, step.lines.size())};
     }
     return unified_diff(step.path, now.text, with_block(now.text, step.name, step.lines));

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "daemon/base/try.hpp"
+#include "daemon/executor/steps/claimed.hpp"
 #include "daemon/executor/steps/kinds.hpp"
+#include "daemon/executor/steps/new_objects.hpp"
 #include "daemon/executor/steps/rules.hpp"
 
 namespace kubexm::executor::kinds {
@@ -14,74 +16,15 @@ namespace {
 
 constexpr std::size_t kMaxEntries = 4000;  // in a claimed directory before the plan
 constexpr std::size_t kMaxMounts = 4000;
-constexpr std::size_t kMaxNewEntries = std::size_t{1} << 20U;
-constexpr std::size_t kMaxNamed = 8;  // of the entries that stay
 
-using Names = std::vector<std::string>;
+/// Others make network namespaces there, too: those of pods have names with this prefix.
+constexpr std::string_view kNamespaces = "/run/netns";
+constexpr std::string_view kOfPods = "cni-";
 
-bool contains(const Names& sorted, const std::string& name) {
-    return std::ranges::binary_search(sorted, name);
-}
-
-/// The name of the entry of a directory that a path below it is, or is in.
-std::string entry_of(const std::string& directory, const std::string& path) {
-    const std::size_t begin = directory.size() + 1;
-    return path.substr(begin, path.find('/', begin) - begin);
-}
-
-/// Pods' mounts are deeper: one on an entry itself is somebody's, unless names with the prefix are
-/// ours.
-bool is_pods_mount(const model::Claim& step, const std::string& path) {
-    const std::string entry = entry_of(step.path, path);
-    if (step.prefix) return entry.starts_with(*step.prefix);
-    return path.size() > step.path.size() + 1 + entry.size();
-}
-
-/// Stops the new mounts of pods; returns the entries that have other mounts, sorted.
-Result<Names> unmount_new(Context& context, const model::Claim& step, const Names& before) {
-    auto mounts = TRY(context.systemd.active_units("mount", step.path, context.deadline));
-    Names mounted;
-    std::erase_if(mounts, [&](const Systemd::PathUnit& mount) {
-        if (!contains(before, mount.path) && is_pods_mount(step, mount.path)) return false;
-        mounted.push_back(entry_of(step.path, mount.path));
-        return true;
-    });
-    TRY(stop_all(context, mounts));
-    std::ranges::sort(mounted);
-    return mounted;
-}
-
-Result<> delete_entry(Context& context, const std::string& path) {
-    auto done = remove_path(context.root, path);
-    const bool is_full = !done && done.error().code == Code::conflict;
-    return is_full ? delete_all_below(context, path) : done;
-}
-
-/// Deletes the new entries that are ours; returns the names of the others.
-Result<Names> delete_new_entries(Context& context, const model::Claim& step, const Names& before,
-                                 const Names& mounted) {
-    const auto now = TRY(entries_in(context, step.path, kMaxNewEntries));
-    Names others;
-    for (const std::string& name : now) {
-        if (contains(before, name)) continue;
-        const bool is_ours = !contains(mounted, name) && name.starts_with(step.prefix.value_or(""));
-        if (!is_ours) {
-            others.push_back(name);
-            continue;
-        }
-        TRY(in_time(context.deadline, step.path));
-        TRY(delete_entry(context, fmt::format("{}/{}", step.path, name)));
-    }
-    return others;
-}
+using claimed::Names;
 
 std::string stays(const std::string& path, const Names& others) {
-    if (others.empty()) return "";
-    const std::size_t count = std::min(others.size(), kMaxNamed);
-    const auto end = others.begin() + static_cast<std::ptrdiff_t>(count);
-    return fmt::format("{} stays with {}{}: not made by pods", path,
-                       fmt::join(others.begin(), end, ", "),
-                       count == others.size() ? "" : " and others");
+    return fmt::format("{} stays with {}: not made by pods", path, new_objects::listed(others));
 }
 
 /// A claim covers new entries of a directory, or a path that was absent. A link or file that
@@ -105,19 +48,28 @@ Result<Names> mounted_paths(Context& context, const std::string& path) {
     return paths;
 }
 
-Result<std::string> undo_if_empty(Context& context, const std::string& path,
-                                  const PathPreImage& before) {
-    if (before.kind == "directory") return restore_path(context, path, before);
-    auto done = remove_path(context.root, path);
-    if (done || done.error().code == Code::not_found) return std::string();
-    if (done.error().code == Code::conflict) return path + " stays: not empty";
-    return std::unexpected(done.error());
+/// A whole tree is empty by now: one that is filled meanwhile is tried again.
+Result<std::string> restore(Context& context, const model::Claim& step,
+                            const PathPreImage& before) {
+    if (before.kind == "directory") return restore_path(context, step.path, before);
+    if (holds_others(context, step.path)) return step.path + " stays: another owner has it";
+    auto done = remove_path(context.root, step.path);
+    const bool is_full = !done && done.error().code == Code::conflict;
+    if (is_full && step.if_empty == true) return step.path + " stays: not empty";
+    TRY(std::move(done));
+    return std::string();
 }
 
 }  // namespace
 
 Result<> permitted(const model::AllowList& allow, const model::Claim& step) {
-    return path_permitted(allow, step.kType, step.path);
+    TRY(path_permitted(allow, step.kType, step.path));
+    const bool has_names = step.path == kNamespaces;
+    if (step.prefix == (has_names ? std::optional(kOfPods) : std::nullopt)) return {};
+    return refusal("claim-prefix", Code::denied,
+                   fmt::format("claim of {}: expected {}, found {}", step.path,
+                               has_names ? "the prefix cni-" : "no prefix",
+                               step.prefix ? "\"" + *step.prefix + "\"" : "none"));
 }
 
 /// True when the ledger has the claim.
@@ -144,17 +96,10 @@ Result<std::string> undo(Context& context, const model::Claim& step, const PreIm
         return fmt::format("{} stays with its content: before the plan {}, now {}", step.path,
                            before.directory.kind, image_of(now).kind);
     }
-    if (step.if_empty == true) return undo_if_empty(context, step.path, before.directory);
-    const Names mounted = TRY(unmount_new(context, step, before.mounts.value_or(Names())));
-    if (now.kind == PathKind::directory) {
-        const Names others = TRY(delete_new_entries(context, step, before.entries, mounted));
-        if (!others.empty()) return stays(step.path, others);
-    }
-    if (before.directory.kind == "directory") {
-        return restore_path(context, step.path, before.directory);
-    }
-    TRY(delete_entry(context, step.path));
-    return std::string();
+    if (step.if_empty == true) return restore(context, step, before.directory);
+    const Names others = TRY(claimed::take_new(context, step, before, now.kind));
+    if (!others.empty()) return stays(step.path, others);
+    return restore(context, step, before.directory);
 }
 
 Result<Lines> preview(Context&, const model::Claim& step) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/scan.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
@@ -109,14 +110,16 @@ Result<> is_trusted(const model::AllowList& allow, const ComponentVersion& step,
                     const ComponentFile& file) {
     TRY(check_path("/" + file.path));
     if ((file.mode.bits & ~kMaxMode) != 0) {
-        return fail(Code::denied, fmt::format("{}: expected a mode within {:04o}, found {:04o}",
-                                              file.path, kMaxMode, file.mode.bits));
+        TRY(refusal("component-modes", Code::denied,
+                    fmt::format("{}: expected a mode within {:04o}, found {:04o}", file.path,
+                                kMaxMode, file.mode.bits)));
     }
     const std::string name = fmt::format("{}/{}/{}", step.component, step.version, file.path);
     const auto entry = allow.digests.find(name);
     if (entry != allow.digests.end() && entry->second == file.digest) return {};
-    return fail(Code::denied, fmt::format("root's list of trusted digests has no line \"{}  {}\"",
-                                          file.digest, name));
+    return refusal(
+        "digests", Code::denied,
+        fmt::format("root's list of trusted digests has no line \"{}  {}\"", file.digest, name));
 }
 
 }  // namespace
@@ -124,8 +127,8 @@ Result<> is_trusted(const model::AllowList& allow, const ComponentVersion& step,
 Result<> permitted(const model::AllowList& allow, const ComponentVersion& step) {
     TRY(listed(allow.components, step.component, "components"));
     if (!is_version(step.version)) {
-        return fail(Code::invalid,
-                    "version: expected letters, digits and . _ - +, such as v1.34.1");
+        TRY(refusal("component-versions", Code::invalid,
+                    "version: expected letters, digits and . _ - +, such as v1.34.1"));
     }
     if (step.files.empty()) return fail(Code::invalid, "files: expected at least one");
     for (const ComponentFile& file : step.files) TRY(is_trusted(allow, step, file));

@@ -4,27 +4,19 @@
 
 #include <algorithm>
 
+#include "daemon/base/scan.hpp"
+
 namespace kubexm::executor {
 
 namespace {
 
 constexpr std::size_t kContext = 3;
-constexpr std::size_t kMaxCompared = 2000;  // lines; the table below has their product
+constexpr std::size_t kMaxCompared = 500;  // lines; the table below has their product
 
 struct Line {
     char mark = ' ';  // ' ', '-' or '+'
     std::string_view text;
 };
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size() - 1);
-        lines.push_back(text.substr(0, text[end] == '\n' ? end : end + 1));
-        text.remove_prefix(end + 1);
-    }
-    return lines;
-}
 
 /// Lengths of the longest common subsequences of every pair of tails.
 std::vector<std::vector<unsigned short>> common_tails(const std::vector<std::string_view>& a,

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
 #include "daemon/executor/steps/rules.hpp"
@@ -19,7 +22,8 @@ Result<bool> is_absent(Context& context, const std::string& path) {
 bool is_as_wanted(const Context& context, const model::Directory& step, const PathState& now) {
     const bool same = now.mode == step.access.mode.bits && now.uid == step.access.uid &&
                       now.gid == step.access.gid;
-    return now.kind == PathKind::directory && (same || !context.created);
+    const bool may_change = context.created || is_off("foreign-directories");
+    return now.kind == PathKind::directory && (same || !may_change);
 }
 
 Result<Lines> one_line(std::string line) { return Lines{std::move(line)}; }
@@ -80,7 +84,8 @@ Result<bool> holds(Context& context, const model::Symlink& step) {
 }
 
 Result<PreImage> capture(Context& context, const model::Symlink& step) {
-    return capture_path(context, step.path);
+    const bool is_ours = context.has_lost_node && TRY(holds(context, step));
+    return capture_unless_ours(context, step.path, is_ours);
 }
 
 Result<> apply(Context& context, const model::Symlink& step) {
@@ -120,7 +125,7 @@ Result<> apply(Context& context, const model::AbsentPath& step) {
     return remove_path(context.root, step.path);
 }
 
-/// What is there now, somebody made: the step leaves nothing.
+/// An object that is there now is not ours: the step leaves none.
 Result<std::string> undo(Context& context, const model::AbsentPath& step, const PreImage& image) {
     const auto before = TRY(image_as<PathPreImage>(image));
     if (before.kind == "absent") return std::string();
@@ -131,7 +136,17 @@ Result<Lines> preview(Context&, const model::AbsentPath& step) {
     return one_line(step.path + ": present -> absent");
 }
 
+bool holds_others(const Context& context, const std::string& path) {
+    return !is_off("objects-of-others") &&
+           std::ranges::any_of(context.others, [&](const std::string& object) {
+               return object == path || object.starts_with(path + "/");
+           });
+}
+
 Result<> delete_all_below(Context& context, const std::string& path) {
+    if (holds_others(context, path)) {
+        return fail(Code::denied, path + ": it is or has an object of another owner");
+    }
     return delete_tree(context.root, path, [&](std::uint64_t removed) {
         if (removed != 0) {
             context.progress(fmt::format("deleted {} files and directories", removed));

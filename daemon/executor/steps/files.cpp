@@ -7,6 +7,7 @@
 #include "daemon/base/digest.hpp"
 #include "daemon/base/hex.hpp"
 #include "daemon/base/try.hpp"
+#include "daemon/executor/render/documents.hpp"
 #include "daemon/executor/render/render.hpp"
 #include "daemon/executor/steps/diff.hpp"
 #include "daemon/executor/steps/kinds.hpp"
@@ -16,7 +17,7 @@ namespace kubexm::executor::kinds {
 
 namespace {
 
-constexpr std::uint64_t kMaxData = model::kFileData.limit;
+constexpr std::uint64_t kMaxData = std::uint64_t{4} << 20U;  // of any file that is compared
 constexpr std::size_t kMaxDiffed = std::size_t{256} << 10U;
 
 struct DesiredFile {
@@ -93,17 +94,25 @@ std::string digest_before(Context& context, const std::string& path) {
 
 /// systemd must not keep a unit whose file was removed. The ledger's daemon-reload does not ensure
 /// that: the ledger has one for all owners, and none where systemd had not loaded the file before.
-Result<> reload_systemd_for(Context& context, const std::string& path) {
+Result<> begin_reload_for(Context& context, const std::string& path) {
     if (!path.starts_with("/etc/systemd/")) return {};
-    return context.systemd.reload(context.deadline);
+    TRY(context.systemd.begin_reload(context.deadline));
+    context.reloading = true;
+    return {};
 }
 
-/// The content counts: a changed mode or owner alone does not make the file somebody's.
+/// The content counts: a changed mode or owner alone does not make the file another's.
 Result<std::string> file_undo(Context& context, const std::string& path, const PreImage& image) {
     return restore_if_ours(context, path, image, [&](const PathState& now) {
         return now.kind == PathKind::file &&
                std::ranges::find(context.written, now.digest) != context.written.end();
     });
+}
+
+/// Content without our notice: nobody else had the same.
+template <typename Step>
+Result<bool> is_of_lost_node(Context& context, const Step& step) {
+    return context.has_lost_node ? file_holds(context, step) : Result<bool>(false);
 }
 
 template <typename Step>
@@ -117,19 +126,12 @@ Result<Lines> digest_preview(Context& context, const Step& step) {
 /// Rendering is pure and validates every parameter: a document that cannot be rendered is refused
 /// before the steps in front of it have changed anything.
 Result<> permitted(const model::AllowList& allow, const model::RenderedFile& step) {
-    if (const auto* file = std::get_if<model::SysctlFile>(&step.document)) {
-        for (const model::Pair& pair : file->values) {
-            TRY(sysctl_permitted(allow, pair.key, pair.value));
-        }
-    }
-    if (const auto* file = std::get_if<model::ModulesFile>(&step.document)) {
-        for (const std::string& name : file->modules) TRY(listed(allow.modules, name, "modules"));
-    }
     TRY(render(step.document));
     return document_permitted(allow, step.document);
 }
 Result<> permitted(const model::AllowList& allow, const model::DataFile& step) {
-    return content_permitted(allow, step, kMaxFileMode);
+    TRY(content_permitted(allow, step, kMaxFileMode));
+    return path_suits_kind(step.path, step.kind);
 }
 Result<> permitted(const model::AllowList& allow, const model::SecretFile& step) {
     return content_permitted(allow, step, kMaxSecretMode);
@@ -146,13 +148,16 @@ Result<bool> holds(Context& context, const model::SecretFile& step) {
 }
 
 Result<PreImage> capture(Context& context, const model::RenderedFile& step) {
-    return capture_path(context, model::path_of(step.document));
+    const std::string path = model::path_of(step.document);
+    const bool is_ours = text_before(context, path).contains(kNotice) &&
+                         (context.has_lost_node || TRY(holds(context, step)));
+    return capture_unless_ours(context, path, is_ours);
 }
 Result<PreImage> capture(Context& context, const model::DataFile& step) {
-    return capture_path(context, step.path);
+    return capture_unless_ours(context, step.path, TRY(is_of_lost_node(context, step)));
 }
 Result<PreImage> capture(Context& context, const model::SecretFile& step) {
-    return capture_path(context, step.path);
+    return capture_unless_ours(context, step.path, TRY(is_of_lost_node(context, step)));
 }
 
 Result<> apply(Context& context, const model::RenderedFile& step) {
@@ -167,7 +172,7 @@ Result<model::Step> recorded(Vault& vault, const model::RenderedFile& step) {
     if (step.written) return step;
     const auto rendered = TRY(render(step.document));
     const std::string digest = sha256(rendered.content);
-    if (!vault.has(digest)) TRY(vault.store(rendered.content, digest));
+    if (!vault.open_blob(digest)) TRY(vault.store(rendered.content, digest));
     return model::RenderedFile{step.document, model::WrittenFile{digest, {rendered.mode}}};
 }
 
@@ -180,7 +185,7 @@ Result<std::string> written_by(const model::RenderedFile& step) {
 Result<std::string> undo(Context& context, const model::RenderedFile& step, const PreImage& image) {
     const std::string path = model::path_of(step.document);
     auto stays = TRY(file_undo(context, path, image));
-    TRY(reload_systemd_for(context, path));
+    TRY(begin_reload_for(context, path));
     return stays;
 }
 Result<std::string> undo(Context& context, const model::DataFile& step, const PreImage& image) {
@@ -198,7 +203,7 @@ Result<Lines> preview(Context& context, const model::RenderedFile& step) {
     }
     const auto file = TRY(render(step.document));
     const auto state = inspect(context.root, file.path);
-    if (state && is_private(context, *state)) {
+    if (state && !context.previous && is_private(*state)) {
         return Lines{fmt::format("{}: {} -> {}", file.path, digest_before(context, file.path),
                                  sha256(file.content))};
     }

@@ -7,6 +7,8 @@
 
 #include "daemon/base/try.hpp"
 #include "daemon/executor/host/kernel.hpp"
+#include "daemon/executor/steps/families.hpp"
+#include "daemon/executor/steps/new_objects.hpp"
 
 namespace kubexm::executor {
 
@@ -69,6 +71,22 @@ Result<std::vector<Setting>> exceptions_to(const Root& root, const std::string& 
         fmt::format("{}: {} interfaces have another value, the ledger can record {}; set {} "
                     "before the plan does",
                     key, exceptions.size(), kMaxExceptions, key));
+}
+
+Result<std::optional<std::vector<std::string>>> bridges_for(const Context& context,
+                                                            const std::string& key) {
+    const bool forwards = std::ranges::find(kGovernors, key, &Governor::key) != kGovernors.end();
+    if (!forwards) return std::nullopt;
+    return TRY(context.bridges());
+}
+
+Result<std::vector<std::string>> bridges_of_others(
+    const Context& context, const std::optional<std::vector<std::string>>& before) {
+    if (!before) return std::vector<std::string>{};
+    auto known = TRY(families::known()).links;
+    known.insert(known.end(), context.links.begin(), context.links.end());
+    const auto now = TRY(context.bridges());
+    return new_objects::divide(now, *before, known).staying;
 }
 
 }  // namespace kubexm::executor

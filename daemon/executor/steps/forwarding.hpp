@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/base/error.hpp"
 #include "daemon/executor/host/files.hpp"
+#include "daemon/executor/steps/context.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
 
 namespace kubexm::executor {
@@ -14,5 +16,13 @@ namespace kubexm::executor {
 /// that differ from the ones that setting `key` to `value` would make; none for other keys.
 Result<std::vector<Setting>> exceptions_to(const Root& root, const std::string& key,
                                            const std::string& value);
+
+/// The bridges of the host, where `key` sets forwarding; else none. They may need it.
+Result<std::optional<std::vector<std::string>>> bridges_for(const Context& context,
+                                                            const std::string& key);
+
+/// Those that are not in `before` and not of a pod network.
+Result<std::vector<std::string>> bridges_of_others(
+    const Context& context, const std::optional<std::vector<std::string>>& before);
 
 }  // namespace kubexm::executor

@@ -7,6 +7,7 @@
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/forwarding.hpp"
 #include "daemon/executor/steps/kinds.hpp"
+#include "daemon/executor/steps/new_objects.hpp"
 #include "daemon/executor/steps/rules.hpp"
 
 namespace kubexm::executor::kinds {
@@ -15,6 +16,32 @@ namespace {
 
 constexpr const char* kLoaded = "loaded";
 constexpr const char* kModuleLoader = "systemd-modules-load.service";
+
+/// Of the step that was last prepared, or of the one that was last applied.
+bool is_ours(const Context& context, const model::Sysctl& step, const std::string& now) {
+    const auto* applied =
+        context.previous ? std::get_if<model::Sysctl>(&*context.previous) : nullptr;
+    return now == step.value || (applied != nullptr && now == applied->value);
+}
+
+/// Somebody who needs a value sets it also where it is set already: they rely on ours then. Of
+/// forwarding that shows, by their bridges.
+Result<std::string> why_it_stays(Context& context, const model::Sysctl& step,
+                                 const ValuePreImage& before) {
+    const auto now = read_sysctl(context.root, step.key);
+    // That of before the plan: an undo was interrupted after it.
+    if (!now || *now == before.value) return std::string();
+    if (!is_ours(context, step, *now)) {
+        return fmt::format("{} stays {}: changed after the plan set it; before, it was {}",
+                           step.key, *now, before.value);
+    }
+    const auto bridges = TRY(bridges_of_others(context, before.bridges));
+    if (bridges.empty()) return std::string();
+    return fmt::format(
+        "{} stays {}: {} appeared meanwhile and may need it; before, it was {}: set it again if "
+        "nothing on this host needs it",
+        step.key, *now, new_objects::listed(bridges), before.value);
+}
 
 }  // namespace
 
@@ -33,8 +60,9 @@ Result<bool> holds(Context& context, const model::Sysctl& step) {
 Result<PreImage> capture(Context& context, const model::Sysctl& step) {
     auto value = TRY(read_sysctl(context.root, step.key));
     auto exceptions = TRY(exceptions_to(context.root, step.key, value));
-    if (exceptions.empty()) return ValuePreImage{std::move(value), {}};
-    return ValuePreImage{std::move(value), std::move(exceptions)};
+    ValuePreImage image{std::move(value), {}, TRY(bridges_for(context, step.key))};
+    if (!exceptions.empty()) image.exceptions = std::move(exceptions);
+    return image;
 }
 
 Result<> apply(Context& context, const model::Sysctl& step) {
@@ -43,6 +71,8 @@ Result<> apply(Context& context, const model::Sysctl& step) {
 
 Result<std::string> undo(Context& context, const model::Sysctl& step, const PreImage& image) {
     const auto before = TRY(image_as<ValuePreImage>(image));
+    auto why = TRY(why_it_stays(context, step, before));
+    if (!why.empty()) return why;
     std::vector<Setting> settings = before.exceptions.value_or(std::vector<Setting>{});
     settings.insert(settings.begin(), {step.key, before.value});
     for (const Setting& setting : settings) {
@@ -70,7 +100,7 @@ Result<bool> holds(Context& context, const model::KernelModule& step) {
 
 Result<PreImage> capture(Context& context, const model::KernelModule& step) {
     const bool loaded = TRY(module_loaded(context.root, step.name));
-    return ValuePreImage{loaded ? kLoaded : "", {}};
+    return ValuePreImage{loaded ? kLoaded : "", {}, {}};
 }
 
 /// systemd loads the modules of the file that an earlier step of the plan wrote: the executor lacks

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/overloaded.hpp"
 #include "daemon/executor/steps/context.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
 #include "daemon/model/allow.hpp"
@@ -43,12 +44,21 @@ KUBEXM_STEP_VERBS(SideEffects)
 
 #undef KUBEXM_STEP_VERBS
 
+template <typename T>
+concept FileWithContent = OneOf<T, model::DataFile, model::SecretFile>;
+template <typename T>
+concept WritesNoWholeFile =
+    OneOf<T, model::Directory, model::Symlink, model::ManagedBlock, model::AbsentPath,
+          model::DeletedTree, model::Sysctl, model::KernelModule, model::SwapOff, model::Unmounted,
+          model::UnitState, model::DaemonReload, model::ComponentVersion, model::TransientUnit,
+          model::Claim, model::SideEffects>;
+
 Result<model::Step> recorded(Vault& vault, const model::RenderedFile& step);
-inline Result<model::Step> recorded(Vault&, const auto& step) { return step; }
+inline Result<model::Step> recorded(Vault&, const FileWithContent auto& step) { return step; }
+inline Result<model::Step> recorded(Vault&, const WritesNoWholeFile auto& step) { return step; }
 Result<std::string> written_by(const model::RenderedFile& step);
-inline Result<std::string> written_by(const model::DataFile& step) { return step.digest; }
-inline Result<std::string> written_by(const model::SecretFile& step) { return step.digest; }
-inline Result<std::string> written_by(const auto& /*writes no whole file*/) { return ""; }
+inline Result<std::string> written_by(const FileWithContent auto& step) { return step.digest; }
+inline Result<std::string> written_by(const WritesNoWholeFile auto&) { return ""; }
 
 // --- shared by several families
 
@@ -62,18 +72,24 @@ Result<std::vector<std::string>> entries_in(Context& context, const std::string&
 PathPreImage image_of(const PathState& state);
 /// The state of a path for the ledger; the content of a file goes into the vault.
 Result<PathPreImage> capture_path(Context& context, const std::string& path);
+/// The same where `is_ours`: a file that a step wrote before root discarded the journal.
+Result<PreImage> capture_unless_ours(Context& context, const std::string& path, bool is_ours);
 /// Returns what could not be restored, as text.
 Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathPreImage& image);
-/// The same for a file or link that somebody may have changed since; `ours` says whether a state of
+/// The same for a file or link that may have been changed since; `ours` says whether a state of
 /// the path is one that a step left.
 using IsOurs = std::function<bool(const PathState&)>;
 Result<std::string> restore_if_ours(Context& context, const std::string& path,
                                     const PreImage& image, const IsOurs& ours);
-/// Deletes a directory with everything below it, and reports progress.
+/// Undo: whether an object of another owner is at a path or below it.
+bool holds_others(const Context& context, const std::string& path);
+/// Deletes a directory with everything below it, and reports progress. denied: it has an object of
+/// another owner.
 Result<> delete_all_below(Context& context, const std::string& path);
-/// A file of another owner that only its owner may read: a preview does not quote it.
-bool is_private(const Context& context, const PathState& state);
+/// A file that only its owner may read: where its content is not all ours, a preview does not quote
+/// it.
+bool is_private(const PathState& state);
 /// Stops units that PID 1 listed; one that vanished meanwhile is stopped.
 Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed);
 /// The alternative that a step of this type must have. corrupt: it is another.

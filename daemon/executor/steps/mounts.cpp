@@ -15,8 +15,8 @@ Result<std::vector<Systemd::PathUnit>> mounts_below(Context& context, const std:
 }  // namespace
 
 Result<> stop_all(Context& context, const std::vector<Systemd::PathUnit>& listed_units) {
-    for (const auto& [unit, path, priority] : listed_units) {
-        auto done = context.systemd.stop(unit, context.deadline);
+    for (const Systemd::PathUnit& each : listed_units) {
+        auto done = context.systemd.stop(each.unit, context.deadline);
         if (!done && done.error().code != Code::not_found) return done;
     }
     return {};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "daemon/executor/host/packet_filter.hpp"
+#include "daemon/executor/steps/families.hpp"
 
 // Which side effects undo removes, from the objects that exist now and those that existed before.
 // Pure; private to this module.
@@ -15,17 +16,32 @@ using Names = std::vector<std::string>;
 /// The names in `now` that are not in `before`.
 Names newer(const Names& now, const Names& before);
 
-/// New links that root's allow-list names.
-Names links(const Names& now, const Names& before, const Names& allowed);
+/// The first few names, and how many more there are; none: an empty text.
+std::string listed(const Names& names);
+
+/// Objects that are new: those that go, and those that no family knows, which stay.
+struct Division {
+    Names going;
+    Names staying;
+};
+/// `known` names those that go.
+Division divide(const Names& now, const Names& before, const Names& known);
+
+/// What undo says about objects that stay.
+std::string not_ours(const Names& staying);
 
 /// New slices of pods, outer ones first: stopping a slice stops everything in it.
 Names slices(const Names& now, const Names& before);
 
-/// Tables and chains for the pre-image: "ip nat", "ip nat KUBE-SERVICES".
-Names names_of(const Ruleset& ruleset);
+/// For the pre-image: tables and chains ("ip nat", "ip nat KUBE-SERVICES"), and the comments of
+/// families' rules in chains of others.
+Names names_of(const Ruleset& ruleset, const families::Patterns& known);
 
-/// New chains of Kubernetes and CNI plugins, the jumps to them, and the tables and base chains that
+/// New tables, chains and rules of families, the jumps to them, and the tables and base chains that
 /// iptables made for them and that hold nothing else.
-Ruleset filters(const Ruleset& now, const Names& before);
+Ruleset filters(const Ruleset& now, const Names& before, const families::Patterns& known);
+
+/// New tables and chains that stay when `going` is removed.
+Names staying_filters(const Ruleset& now, const Names& before, const Ruleset& going);
 
 }  // namespace kubexm::executor::new_objects

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "daemon/base/hex.hpp"
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
 
@@ -41,10 +42,14 @@ Result<Attributes> attributes_of(const PathPreImage& image) {
     return attributes;
 }
 
-/// Copies the content into the vault, which checks that it still has the digest.
+/// Copies the content into the vault, which checks that it still has the digest. Also where the
+/// vault's copy was damaged meanwhile: undo would need it.
 Result<> preserve_content(Context& context, const std::string& path, const std::string& digest) {
-    if (context.vault.has(digest)) return {};
+    if (context.vault.open_blob(digest)) return {};
     auto file = TRY(open_file(context.root, path));
+    struct stat state{};
+    if (::fstat(file.get(), &state) != 0) return from_errno("read", path);
+    TRY(context.may_preserve(state.st_size));
     return context.vault.store(file.get(), digest, kMaxPreserved);
 }
 
@@ -86,35 +91,38 @@ Result<std::string> set_aside(Context& context, const std::string& path, const P
     return context.vault.set_aside({path, now.digest, file.get()}, kMaxPreserved);
 }
 
-/// We made it, and somebody changed it: it goes, so that no half of a node stays.
+/// We made it, and it was changed since: it goes, so that no half of a node stays.
 Result<std::string> remove_changed(Context& context, const std::string& path,
                                    const PathState& now) {
     if (now.kind == PathKind::symlink) {
         TRY(remove_path(context.root, path));
-        return fmt::format("{}: somebody replaced it by a link to {}; the link was removed", path,
-                           now.target);
+        return fmt::format(
+            "{}: replaced by a link to {} after the plan wrote it; the link was removed", path,
+            now.target);
     }
     if (now.kind != PathKind::file) return remove_ours(context, path);
-    if (now.digest.empty()) return path + " stays: somebody replaced it by a large file";
+    if (now.digest.empty()) {
+        return fmt::format("{} stays: replaced by a file of more than {} bytes", path,
+                           kMaxPreserved);
+    }
     const std::string copy = TRY(set_aside(context, path, now));
     TRY(remove_path(context.root, path));
-    return fmt::format("{}: somebody changed it after the plan wrote it; moved to {}", path, copy);
+    return fmt::format("{}: changed after the plan wrote it; moved to {}", path, copy);
 }
 
-/// It existed before us, and somebody changed it: it stays, and so does what was there before.
+/// It existed before us, and was changed since: it stays, and so does what was there before.
 Result<std::string> leave_changed(Context& context, const std::string& path,
                                   const PathPreImage& image) {
     const auto text = [&](const std::string& original) {
-        return fmt::format(
-            "{} stays: somebody changed it after the plan wrote it; before, it was {}", path,
-            original);
+        return fmt::format("{} stays: changed after the plan wrote it; original: {}", path,
+                           original);
     };
     if (image.kind != "file") return text(fmt::format("a {} {}", image.kind, image.target));
     auto blob = context.vault.open_blob(image.digest);
     if (!blob) return during("original of " + path, blob.error());
     const std::string copy =
         TRY(context.vault.set_aside({path, image.digest, blob->get()}, kMaxPreserved));
-    return text("as in " + copy);
+    return text(copy);
 }
 
 }  // namespace
@@ -126,6 +134,7 @@ PathPreImage image_of(const PathState& state) {
                        state.mode,
                        state.uid,
                        state.gid,
+                       {},
                        {}};
     for (const auto& [name, value] : state.xattrs) image.xattrs.push_back({name, to_hex(value)});
     return image;
@@ -166,8 +175,13 @@ Result<PathPreImage> capture_path(Context& context, const std::string& path) {
     return image_of(*state);
 }
 
-bool is_private(const Context& context, const PathState& state) {
-    return state.kind == PathKind::file && (state.mode & S_IROTH) == 0 && !context.previous;
+Result<PreImage> capture_unless_ours(Context& context, const std::string& path, bool is_ours) {
+    if (is_ours) return PathPreImage{.kind = std::string(word_of(PathKind::absent)), .ours = true};
+    return capture_path(context, path);
+}
+
+bool is_private(const PathState& state) {
+    return state.kind == PathKind::file && (state.mode & S_IROTH) == 0 && !is_off("private-files");
 }
 
 Result<std::string> restore_path(Context& context, const std::string& path,

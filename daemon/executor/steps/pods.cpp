@@ -34,8 +34,8 @@ Result<std::string> pods_that_stay(Context& context, const Names& before, const 
         staying.size(), fmt::join(staying, ", "));
 }
 
-/// What runs in these pods gets SIGTERM and its time to end. An error is none of ours: removing the
-/// pod kills what is left of it.
+/// The containers of these pods get SIGTERM and their time to end. An error is ignored: removing
+/// the pod kills the rest of them.
 void end_containers(Context& context, const Names& pods) {
     auto running = list_containers(context.deadline);
     if (!running) return;
@@ -80,10 +80,10 @@ Result<Names> pods(Context& context) {
 }
 
 Result<std::string> remove_pods(Context& context, const Names& before) {
-    constexpr std::chrono::seconds kPatience{20};  // with a runtime that does not answer
+    constexpr std::chrono::seconds kRuntimeDeadline{20};  // with a runtime that does not answer
     for (int round = 0; round < kRounds; ++round) {
-        auto now =
-            list_pods(std::min(context.deadline, std::chrono::steady_clock::now() + kPatience));
+        auto now = list_pods(
+            std::min(context.deadline, std::chrono::steady_clock::now() + kRuntimeDeadline));
         if (!now && is_dead(now.error())) return pods_that_stay(context, before, now.error());
         if (!now) return std::unexpected(now.error());
         const Names going = new_objects::newer(*now, before);

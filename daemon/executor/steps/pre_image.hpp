@@ -34,6 +34,7 @@ struct PathPreImage {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
     std::vector<Xattr> xattrs;
+    std::optional<bool> ours;  // absent: but for a file of ours that the ledger did not have
 
     bool operator==(const PathPreImage&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -44,6 +45,7 @@ struct PathPreImage {
         visit("uid", self.uid);
         visit("gid", self.gid);
         visit("xattrs", self.xattrs);
+        visit("ours", self.ours);
     }
 };
 
@@ -71,12 +73,14 @@ struct Setting {
 struct ValuePreImage {
     static constexpr std::string_view kType = "value";
     std::string value;
-    std::optional<std::vector<Setting>> exceptions;  // not restored by `value`
+    std::optional<std::vector<Setting>> exceptions;   // not restored by `value`
+    std::optional<std::vector<std::string>> bridges;  // where `value` is that of forwarding
 
     bool operator==(const ValuePreImage&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("value", self.value);
         visit("exceptions", self.exceptions);
+        visit("bridges", self.bridges);
     }
 };
 

@@ -28,7 +28,9 @@ Result<> access_permitted(const model::FileAccess& access, std::uint32_t most);
 /// `list` is allow.`key`.
 Result<> listed(const std::vector<std::string>& list, const std::string& name,
                 std::string_view key);
-/// Its type, and the server or registry that it names.
+/// Whether a file of this kind may be at a path, whatever the lists say.
+Result<> path_suits_kind(const std::string& path, model::DataKind kind);
+/// Its type, and the server, registries or link that it names.
 Result<> document_permitted(const model::AllowList& allow, const model::Document& document);
 Result<> sysctl_permitted(const model::AllowList& allow, const std::string& key,
                           const std::string& value);

@@ -1,4 +1,4 @@
-// Objects other than files that a kubelet and its pods create: undo removes those that are new.
+// Objects that a kubelet, its pods and the pod network create: undo removes those that are new.
 
 #include "daemon/executor/steps/side_effects.hpp"
 
@@ -8,7 +8,7 @@
 
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
-#include "daemon/model/names.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::executor::kinds {
 
@@ -28,8 +28,14 @@ Kind verbs_of(SideEffect kind) {
             return {side_effects::pods, side_effects::remove_pods};
         case SideEffect::chains:
             return {side_effects::chains, side_effects::remove_chains};
+        case SideEffect::sets:
+            return {side_effects::sets, side_effects::remove_sets};
         case SideEffect::links:
             return {side_effects::links, side_effects::remove_links};
+        case SideEffect::routes:
+            return {side_effects::routes, side_effects::remove_routes};
+        case SideEffect::network_files:
+            return {side_effects::network_files, side_effects::remove_network_files};
         case SideEffect::cgroups:
             return {side_effects::groups, side_effects::remove_groups};
     }
@@ -46,7 +52,10 @@ Result<bool> holds(Context& context, const model::SideEffects& step) {
     return context.previous == model::Step(step);
 }
 
+/// kubelet ends every pod that it does not know, so all pods are of the one that runs.
 Result<PreImage> capture(Context& context, const model::SideEffects& step) {
+    const bool are_pods = step.kind == SideEffect::pods || step.kind == SideEffect::cgroups;
+    if (context.has_lost_node && are_pods) return SideEffectsPreImage{};
     auto before = TRY(verbs_of(step.kind).present(context));
     if (before.size() <= side_effects::kMostNames) return SideEffectsPreImage{std::move(before)};
     return fail(Code::exhausted,

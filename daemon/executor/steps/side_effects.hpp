@@ -22,8 +22,17 @@ Result<std::string> remove_pods(Context& context, const Names& before);
 Result<Names> chains(Context& context);
 Result<std::string> remove_chains(Context& context, const Names& before);
 
+Result<Names> sets(Context& context);
+Result<std::string> remove_sets(Context& context, const Names& before);
+
 Result<Names> links(Context& context);
 Result<std::string> remove_links(Context& context, const Names& before);
+
+Result<Names> routes(Context& context);
+Result<std::string> remove_routes(Context& context, const Names& before);
+
+Result<Names> network_files(Context& context);
+Result<std::string> remove_network_files(Context& context, const Names& before);
 
 Result<Names> groups(Context& context);
 Result<std::string> remove_groups(Context& context, const Names& before);

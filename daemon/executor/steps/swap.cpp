@@ -51,9 +51,9 @@ Result<PreImage> capture(Context& context, const model::SwapOff&) {
     // The kernel assigns priorities, below zero, in the order in which swaps are turned on.
     std::ranges::stable_sort(active, std::greater(), &Systemd::PathUnit::priority);
     SwapsPreImage image;
-    for (const auto& [unit, path, priority] : active) {
-        image.swaps.push_back({unit, path, {}});
-        if (priority >= 0) image.swaps.back().priority = priority;
+    for (const Systemd::PathUnit& swap : active) {
+        image.swaps.push_back({swap.unit, swap.path, {}});
+        if (swap.priority >= 0) image.swaps.back().priority = swap.priority;
     }
     return image;
 }

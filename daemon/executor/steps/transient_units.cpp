@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/refusal.hpp"
 #include "daemon/base/scan.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/kinds.hpp"
@@ -25,9 +26,10 @@ bool is_transient_name(std::string_view name) {
 
 Result<> permitted(const model::AllowList& allow, const model::TransientUnit& step) {
     if (!is_transient_name(step.name)) {
-        return fail(Code::denied, fmt::format("unit {}: expected a name kubexm-*.service of "
-                                              "letters, digits and . _ -, and not the executor's",
-                                              step.name));
+        TRY(refusal("transient-names", Code::denied,
+                    fmt::format("unit {}: expected a name kubexm-*.service of letters, digits and "
+                                ". _ -, and not the executor's",
+                                step.name)));
     }
     if (step.argv.empty()) return fail(Code::invalid, "argv: expected a command, found none");
     return listed(allow.executables, step.argv.front(), "executables");

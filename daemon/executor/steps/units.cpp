@@ -5,31 +5,21 @@
 #include <algorithm>
 
 #include "daemon/base/try.hpp"
+#include "daemon/executor/host/unit_status.hpp"
 #include "daemon/executor/steps/kinds.hpp"
 #include "daemon/executor/steps/restart_key.hpp"
 #include "daemon/executor/steps/rules.hpp"
+#include "daemon/executor/steps/unit_command.hpp"
 
 namespace kubexm::executor::kinds {
 
 namespace {
 
+constexpr const char* kKubelet = "kubelet.service";
 constexpr const char* kUnitLinks = "/etc/systemd/system";
 constexpr std::size_t kMaxUnitLinks = 65536;  // a host has a few hundred units
 
 using Verb = Result<> (Systemd::*)(const std::string&, Systemd::Deadline);
-
-bool is_masked(const UnitStatus& unit) {
-    return unit.enablement == "masked" || unit.load == "masked";
-}
-bool is_enabled(const UnitStatus& unit) { return unit.enablement == "enabled"; }
-bool is_active(const UnitStatus& unit) {
-    return unit.active == "active" || unit.active == "reloading" || unit.active == "refreshing";
-}
-/// Most of the time also the state of a service that fails and is restarted in a loop.
-bool is_starting(const UnitStatus& unit) { return unit.active == "activating"; }
-bool is_down(const UnitStatus& unit) {
-    return !is_active(unit) && !is_starting(unit) && unit.active != "deactivating";
-}
 
 bool matches(const std::optional<bool>& desired, bool actual) {
     return !desired || *desired == actual;
@@ -85,8 +75,22 @@ Result<UnitStatus> fresh_status(Context& context, const model::UnitState& step) 
     return context.systemd.status(step.name, context.deadline);
 }
 
+/// The same after the unit was unmasked, if it must not be masked.
+Result<UnitStatus> unmasked_status(Context& context, const model::UnitState& step) {
+    auto now = TRY(fresh_status(context, step));
+    if (step.masked != false || !is_masked(now)) return now;
+    TRY(context.systemd.unmask(step.name, context.deadline));
+    return context.systemd.status(step.name, context.deadline);
+}
+
+/// A unit that the step does not start may have any command.
+Result<> may_run(Context& context, const model::UnitState& step, const UnitStatus& now) {
+    return step.active == true ? has_our_command(context, now) : Result<>();
+}
+
 /// Before it is enabled: systemd's reload of all units takes longer than most starts.
 Result<> start(Context& context, const model::UnitState& step, const UnitStatus& now) {
+    TRY(may_run(context, step, now));
     if (step.active != true) return {};
     if (!is_active(now)) return context.systemd.start(step.name, context.deadline);
     if (needs_restart(context, step)) return context.systemd.restart(step.name, context.deadline);
@@ -115,10 +119,12 @@ Result<bool> holds(Context& context, const model::UnitState& step) {
     const UnitStatus& now = *context.unit;
     return matches(step.enabled, is_enabled(now)) && activity_matches(step.active, now) &&
            matches(step.masked, is_masked(now)) && has_loaded_links(step, now) &&
-           !needs_restart(context, step);
+           !needs_restart(context, step) && may_run(context, step, now);
 }
 
 Result<PreImage> capture(Context& context, const model::UnitState& step) {
+    const bool is_ours = context.has_lost_node && step.name == kKubelet;
+    if (is_ours) return UnitPreImage{"disabled", false, {}, {}};
     const bool is_known = context.unit && context.unit->name == step.name;
     const auto now =
         is_known ? *context.unit : TRY(context.systemd.status(step.name, context.deadline));
@@ -134,9 +140,8 @@ Result<PreImage> capture(Context& context, const model::UnitState& step) {
 }
 
 Result<> apply(Context& context, const model::UnitState& step) {
-    const auto now = TRY(fresh_status(context, step));
+    const auto now = TRY(unmasked_status(context, step));
     const std::string& unit = step.name;
-    TRY(call_if(step.masked == false && is_masked(now), &Systemd::unmask, context, unit));
     TRY(start(context, step, now));
     TRY(call_if(step.enabled == true && !is_enabled(now), &Systemd::enable, context, unit));
     TRY(call_if(step.active == false && !is_down(now), &Systemd::stop, context, unit));
@@ -165,6 +170,7 @@ Result<std::string> undo(Context& context, const model::UnitState& step, const P
 
 Result<Lines> preview(Context& context, const model::UnitState& step) {
     const auto now = TRY(context.systemd.status(step.name, context.deadline));
+    if (const auto good = may_run(context, step, now); !good) return Lines{good.error().what};
     return Lines{fmt::format("{} ({}, {}): {}", step.name, now.active, now.enablement,
                              model::text_of(step))};
 }

@@ -2,7 +2,8 @@
 
 #include "daemon/base/json.hpp"
 #include "daemon/base/try.hpp"
-#include "daemon/model/codec.hpp"
+#include "daemon/executor/wire/fitting.hpp"
+#include "daemon/model/plan_codec.hpp"
 
 namespace kubexm::wire {
 
@@ -10,7 +11,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr JsonLimits kFrameLimits{.max_bytes = kMaxFrame, .max_depth = 13, .max_values = 25000};
+constexpr JsonLimits kRequestLimits{.max_bytes = kMaxFrame, .max_depth = 13, .max_values = 25000};
+/// Of the executor, which root trusts: many owners with short outcomes have more values.
+constexpr JsonLimits kReplyLimits{.max_bytes = kMaxFrame, .max_depth = 13, .max_values = 40000};
 
 struct RequestFrame {
     std::uint32_t id = 0;
@@ -65,7 +68,7 @@ std::string pack(std::uint32_t id, const Request& request) {
 }
 
 std::string pack(std::uint32_t id, const Reply& reply, Part part) {
-    return text_of(codec::encode(ReplyFrame{id, part == Part::last, reply}));
+    return text_of(codec::encode(ReplyFrame{id, part == Part::last, fitted(reply)}));
 }
 
 std::shared_ptr<const Fd> content_of(const Reply& reply) {
@@ -76,13 +79,13 @@ std::shared_ptr<const Fd> content_of(const Reply& reply) {
 std::string to_json(const Reply& reply) { return text_of(codec::encode(reply)); }
 
 NumberedRequest unpack_request(std::string_view frame) {
-    const auto document = parse_json(frame, kFrameLimits);
+    const auto document = parse_json(frame, kRequestLimits);
     return {id_of(document), request_of(document)};
 }
 
 Result<NumberedReply> unpack_reply(std::string_view text, std::vector<Fd> descriptors) {
     ReplyFrame frame;
-    TRY(unpack(parse_json(text, kFrameLimits), frame, "frame"));
+    TRY(unpack(parse_json(text, kReplyLimits), frame, "frame"));
     auto* bootstrap = std::get_if<BootstrapKubeconfig>(&frame.reply);
     if (bootstrap != nullptr && !descriptors.empty()) {
         bootstrap->content = std::make_shared<const Fd>(std::move(descriptors.front()));

@@ -29,8 +29,8 @@ inline constexpr std::size_t kMaxDescriptors = 64;
 using Request = std::variant<Hello, Observe, Preview, Apply, Follow, Cancel, Undo, Repair,
                              Subscribe, History, Journal, Preflight, TrustCa>;
 using Reply = std::variant<Hello, Refused, Accepted, StepPreview, StepEvent, PlanSummary,
-                           Observation, UnitsChanged, Drift, BootstrapKubeconfig, JournalEntry,
-                           JournalState, PreflightResult, TrustedAuthorities, End>;
+                           Observation, PermitsChanged, UnitsChanged, Drift, BootstrapKubeconfig,
+                           JournalEntry, JournalState, PreflightResult, TrustedAuthorities, End>;
 
 /// Whether more replies to the same request follow.
 enum class Part { more, last };
@@ -48,6 +48,7 @@ struct NumberedRequest {
 };
 
 std::string pack(std::uint32_t id, const Request& request);
+/// A reply always fits a frame, and its reader accepts it: texts and lists are cut where they must.
 std::string pack(std::uint32_t id, const Reply& reply, Part part);
 /// The descriptor that is sent with a reply; null: none.
 std::shared_ptr<const Fd> content_of(const Reply& reply);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/base/fd.hpp"
+#include "daemon/model/permits.hpp"
 #include "daemon/model/plan_states.hpp"
 #include "daemon/model/preflight.hpp"
 #include "daemon/model/remaining.hpp"
@@ -35,8 +36,12 @@ struct Accepted {
 struct PreflightResult {
     static constexpr std::string_view kType = "preflight-result";
     std::vector<model::Finding> findings;  // without those that root ignores
+    std::vector<std::string> ignored;      // the ids of these, also of the checks of kubexmd
 
-    static void fields(auto& self, auto&& visit) { visit("findings", self.findings); }
+    static void fields(auto& self, auto&& visit) {
+        visit("findings", self.findings);
+        visit("ignored", self.ignored);
+    }
 };
 
 struct StepPreview {
@@ -83,9 +88,11 @@ struct PlanSummary {
     std::uint32_t uid = 0;  // who asked for it
     model::PlanState state = model::PlanState::running;
     std::string error;
-    std::vector<model::Remaining> stays;  // what an undo could not restore
+    /// What an undo could not restore: what harms the next join first, as far as it fits a frame.
+    std::vector<model::Remaining> stays;
     std::int64_t started_at = 0;
     std::int64_t changed_at = 0;
+    std::uint32_t unnamed = 0;  // objects that stay, too
 
     bool operator==(const PlanSummary&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -100,6 +107,7 @@ struct PlanSummary {
         visit("stays", self.stays);
         visit("started_at", self.started_at);
         visit("changed_at", self.changed_at);
+        visit("unnamed", self.unnamed);
     }
 };
 
@@ -116,7 +124,7 @@ struct ObservedUnit {
     }
 };
 
-/// What was last done for an owner and a purpose.
+/// How a plan of an owner ended, or that it runs.
 struct Outcome {
     model::PlanPurpose purpose = model::PlanPurpose::prepare;
     std::string plan_id;
@@ -124,8 +132,9 @@ struct Outcome {
     std::uint32_t uid = 0;
     model::PlanState state = model::PlanState::running;
     std::string error;
-    std::vector<model::Remaining> stays;
+    std::vector<model::Remaining> stays;  // as that of PlanSummary
     std::int64_t at = 0;
+    std::uint32_t unnamed = 0;
 
     bool operator==(const Outcome&) const = default;
     static void fields(auto& self, auto&& visit) {
@@ -137,13 +146,15 @@ struct Outcome {
         visit("error", self.error);
         visit("stays", self.stays);
         visit("at", self.at);
+        visit("unnamed", self.unnamed);
     }
 };
 
 struct ObservedOwner {
     std::string name;
-    std::uint32_t objects = 0;      // in the ledger
-    std::vector<Outcome> outcomes;  // newest first, one per purpose
+    std::uint32_t objects = 0;  // in the ledger
+    /// Newest first: of every purpose the newest, and the last one that was done.
+    std::vector<Outcome> outcomes;
     /// Objects that this version of the executor would render differently: "file /etc/x".
     std::vector<std::string> pending;
 
@@ -182,13 +193,23 @@ struct Observation {
     std::string running_plan;           // empty: none
     /// CAs of the node's API server that came after its join, and that root has not confirmed.
     std::vector<AuthorityView> unconfirmed;
+    model::Permits permits;
 
     static void fields(auto& self, auto&& visit) {
         visit("units", self.units);
         visit("owners", self.owners);
         visit("running_plan", self.running_plan);
         visit("unconfirmed", self.unconfirmed);
+        visit("permits", self.permits);
     }
+};
+
+/// Root has loaded its lists again.
+struct PermitsChanged {
+    static constexpr std::string_view kType = "permits-changed";
+    model::Permits permits;
+
+    static void fields(auto& self, auto&& visit) { visit("permits", self.permits); }
 };
 
 /// The new state of some units; one that went and came back meanwhile may be among them.
@@ -198,6 +219,9 @@ struct UnitsChanged {
 
     static void fields(auto& self, auto&& visit) { visit("units", self.units); }
 };
+
+/// Owns no objects: the executor cannot notice every change at once, and tries again by itself.
+inline constexpr std::string_view kWatchOwner = "kubexm-executor";
 
 /// An object that is not as a plan left it.
 struct DriftedObject {

@@ -29,17 +29,17 @@ struct Hello {
 };
 
 /// Where an order came in at kubexmd.
-enum class Door { control, management };
+enum class Origin { control, management };
 
 /// Who gave an order to the client, by its own word: audited, never used for a decision.
 struct OnBehalfOf {
     std::uint32_t uid = 0;
-    Door door = Door::control;
+    Origin origin = Origin::control;
 
     bool operator==(const OnBehalfOf&) const = default;
     static void fields(auto& self, auto&& visit) {
         visit("uid", self.uid);
-        visit("door", self.door);
+        visit("origin", self.origin);
     }
 };
 
@@ -103,9 +103,9 @@ struct Cancel {
 };
 
 /// Changes as they happen, until the connection ends. Answered with PlanSummary where a plan begins
-/// and ends, whoever asked for it (Follow shows its steps); UnitsChanged; Drift;
-/// BootstrapKubeconfig; TrustedAuthorities. Sent before Observe, so that nothing is missed in
-/// between.
+/// and ends, those of other clients, too (Follow shows its steps); UnitsChanged; Drift;
+/// BootstrapKubeconfig; TrustedAuthorities; PermitsChanged. Sent before Observe, so that nothing is
+/// missed in between.
 struct Subscribe {
     static constexpr std::string_view kType = "subscribe";
     static void fields(auto&, auto&&) {}
@@ -126,7 +126,7 @@ struct Undo {
 };
 
 /// Apply again what was applied for an owner and differs now, as a plan: answered with Accepted.
-/// not_found: nothing differs.
+/// not_found: no drift.
 struct Repair {
     static constexpr std::string_view kType = "repair";
     std::string plan_id;
@@ -172,10 +172,10 @@ struct Journal {
 namespace kubexm {
 
 template <>
-struct Names<wire::Door> {
-    static constexpr std::array<std::pair<wire::Door, std::string_view>, 2> kAll{{
-        {wire::Door::control, "control"},
-        {wire::Door::management, "management"},
+struct Names<wire::Origin> {
+    static constexpr std::array<std::pair<wire::Origin, std::string_view>, 2> kAll{{
+        {wire::Origin::control, "control"},
+        {wire::Origin::management, "management"},
     }};
 };
 

@@ -1,66 +1,107 @@
-"""Others than root and kubexmd's user."""
+"""In the name of another: of root, or of user kubexm. Root outranks kubexmd (finding A5)."""
 
-from escapes import CA, OWNER, Escape, data
+from contextlib import ExitStack
+
+from escapes import Escape, carry_out, name_of
+from escapes.host import STRANGER, at
+from escapes.lists import STEPS
+from escapes.probes import owns, sysctl
 from testbed import executor_wire
-from testbed.executor.client import plan, reason
+from testbed.executor.client import SERVICE, SOCKET, reason
+from testbed.executor.gate import FORWARD
+from testbed.node import Node
 
-STRANGER = "mallory"  # a member of group kubexm, whom the mode of the socket lets through
-OF_ROOT = "other owners are root's"
-SPEAK = "is not permitted to use the executor"
-
-
-def _stranger(name: str, because: str, frame: dict | bytes) -> Escape:
-    def attempt(node) -> str:
-        with executor_wire.connect(node, STRANGER, [executor_wire.ids(node, "kubexm")[1]]) as wire:
-            return reason(wire.ask(frame))
-
-    return Escape("identity", name, attempt, because, STRANGER)
+SPEAK, OF_ROOT = "is not permitted to use the executor", "other owners are root's"
+HARDENING = "hardening"  # an owner of root's
+MOST_CONNECTIONS = 16
+UNITS = (SERVICE, SOCKET)
 
 
-def _front(name: str, because: str, frame: dict) -> Escape:
-    """What only root may ask for."""
-    def attempt(node) -> str:
+def _as_stranger(node: Node) -> tuple[str, list[int]]:
+    return STRANGER, [executor_wire.ids(node, "kubexm")[1]]
+
+
+def _stranger(type_: str) -> Escape:
+    example, aim = STEPS[type_], f"a {type_} for a user whom nobody permitted anything"
+
+    def attempt(node: Node) -> str:
+        user, groups = _as_stranger(node)
+        example.before(node)
+        outcome = carry_out(node, name_of(aim), *example.steps, user=user, groups=groups)
+        example.after(node)
+        return outcome
+
+    return Escape(aim, (type_,), ("peer",), SPEAK, attempt, example.reached, user=STRANGER)
+
+
+def _stranger_asks(aim: str, request: dict) -> Escape:
+    def attempt(node: Node) -> str:
+        with executor_wire.connect(node, *_as_stranger(node)) as wire:
+            return reason(wire.hello()) or reason(wire.ask(request))
+
+    return Escape(aim, (), ("peer",), SPEAK, attempt, None, user=STRANGER)
+
+
+def _for_root(type_: str) -> Escape:
+    """An owner that is root's: nobody would give it back with the machine."""
+    example, aim = STEPS[type_], f"a {type_} in the name of root"
+
+    def attempt(node: Node) -> str:
+        example.before(node)
+        return carry_out(node, name_of(aim), *example.steps, owner=HARDENING)
+
+    reached = owns(HARDENING) if type_ in ("side-effects", "swap-off") else example.reached
+    return Escape(aim, (type_,), ("owners",), OF_ROOT, attempt, reached, finding="A5")
+
+
+def _of_roots(aim: str, request: str, before: str, after: str) -> Escape:
+    """What root set, and how kubexm has it changed back."""
+    def attempt(node: Node) -> str:
+        done = carry_out(node, f"{name_of(aim)}-root", FORWARD, owner=HARDENING, user="root")
+        assert done == "", done
+        node.run(["sysctl", "-qw", f"net.ipv4.ip_forward={before}"])
         with executor_wire.connect(node) as wire:
             wire.hello()
-            return reason(wire.ask(frame))
+            asked = reason(wire.ask({"type": request, "plan_id": name_of(aim), "owner": HARDENING}))
+            return asked or reason(wire.ask({"type": "follow", "plan_id": name_of(aim)}))
 
-    return Escape("identity", name, attempt, because)
-
-
-def _anybody(user: str) -> Escape:
-    """The mode of the socket protects nothing any more: what the kernel says of the peer does."""
-    def attempt(node) -> str:
-        node.run(["chmod", "0666", f"{executor_wire.DIRECTORY}/{executor_wire.SOCKET}"])
-        try:
-            with executor_wire.connect(node, user) as wire:
-                return reason(wire.hello())
-        finally:
-            node.run(["chmod", "0660", f"{executor_wire.DIRECTORY}/{executor_wire.SOCKET}"])
-
-    return Escape("identity", f"socket-open-to-{user}", attempt, SPEAK, user)
+    return Escape(aim, ("sysctl",), ("owners",), OF_ROOT, attempt, sysctl("net.ipv4.ip_forward", after), finding="A5")
 
 
-_PLAN = plan("identity", data("/etc/kubernetes/pki/ca.crt"))
+def _connect_once_more(node: Node) -> str:
+    with ExitStack() as held:
+        for _ in range(MOST_CONNECTIONS):
+            assert held.enter_context(executor_wire.connect(node))
+        return reason(held.enter_context(executor_wire.connect(node)).hello())
+
+
+def _decision(action: str) -> Escape:
+    """About a journal that lost the root of its schema; what it had recorded would be forgotten, or be believed."""
+    def attempt(node: Node) -> str:
+        node.run(["systemctl", "stop", *UNITS])
+        with at(node, f"{executor_wire.STATE}/journal.db").open("r+b") as journal:
+            journal.seek(100)
+            journal.write(bytes(60))
+        node.run(["systemctl", "start", *UNITS])
+        with executor_wire.connect(node) as wire, executor_wire.connect(node, "root") as root:
+            wire.hello()
+            root.hello()
+            outcome = reason(wire.ask({"type": "journal", "action": action}))
+            root.ask({"type": "journal", "action": "discard"})
+            return outcome
+
+    return Escape(f"to {action} a damaged journal", (), ("journal-decisions",), "only root may restore or discard", attempt,
+                  None, is_audited=False)  # not before there is a journal again
+
 
 ALL = [
-    _stranger("hello", SPEAK, {"type": "hello", "protocol": executor_wire.PROTOCOL, "program": "kubexmd 0.1.0"}),
-    _stranger("observe", SPEAK, {"type": "observe"}),
-    _stranger("preview", SPEAK, {"type": "preview", "plan": _PLAN}),
-    _stranger("apply", SPEAK, {"type": "apply", "plan": _PLAN, "contents": [executor_wire.digest(CA)], "replace": True}),
-    _stranger("undo", SPEAK, {"type": "undo", "plan_id": "identity-undo", "owner": OWNER}),
-    _stranger("repair", SPEAK, {"type": "repair", "plan_id": "identity-repair", "owner": OWNER}),
-    _stranger("subscribe", SPEAK, {"type": "subscribe"}),
-    _stranger("cancel", SPEAK, {"type": "cancel", "plan_id": "identity"}),
-    _stranger("follow", SPEAK, {"type": "follow", "plan_id": "identity"}),
-    _stranger("history", SPEAK, {"type": "history", "limit": 5}),
-    _stranger("claim-to-be-root", SPEAK,
-              {"type": "cancel", "plan_id": "identity", "on_behalf_of": {"uid": 0, "door": "control"}}),
-    _stranger("no-frame-at-all", "not JSON", b"\x16\x03\x01"),
-    _front("undo-of-roots-objects", OF_ROOT, {"type": "undo", "plan_id": "identity-rank", "owner": "hardening"}),
-    _front("repair-of-roots-objects", OF_ROOT, {"type": "repair", "plan_id": "identity-rank", "owner": "hardening"}),
-    _front("discard-of-the-journal", "only root may restore or discard", {"type": "journal", "action": "discard"}),
-    _front("restore-of-the-journal", "only root may restore or discard", {"type": "journal", "action": "restore"}),
-    _anybody("nobody"),
-    _anybody("daemon"),
-    _anybody("www-data"),
+    *map(_stranger, ("data-file", "side-effects", "swap-off", "daemon-reload")),
+    _stranger_asks("the state of the host", {"type": "observe"}),
+    _stranger_asks("the history of the host", {"type": "history", "limit": 5}),
+    *map(_decision, ("discard", "restore")),
+    *map(_for_root, ("side-effects", "swap-off", "daemon-reload", "kernel-module", "unmounted")),
+    _of_roots("what root set undone", "undo", "1", "0"),
+    _of_roots("what root gave up repaired", "repair", "0", "1"),
+    Escape("all connections of the executor", (), ("connections",), "has 16 connections already", _connect_once_more, None,
+           finding="A8"),
 ]

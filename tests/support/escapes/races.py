@@ -1,77 +1,86 @@
-"""A directory that turns into a link and back, thousands of times a second, while plans run."""
+"""The attacker swaps a directory for a link while plans run."""
 
 import ctypes
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 
-from escapes import CA, DROP, Escape, data
+from escapes import Escape, carry_out, directory, secret
+from escapes.host import DROP, at, give_back, put
 from escapes.links import FOLLOWED
 from testbed import executor_wire
-from testbed.executor.client import ACCESS, apply, plan, reason, undo
+from testbed.executor.client import reason
 from testbed.executor.plan import step
 from testbed.executor_wire import Wire
+from testbed.node import Node
 
-VICTIM = "/srv/victim"  # nobody allowed anything there
+RACED = "/srv/raced"  # nobody allowed anything there
 LEAST_PLANS, LEAST_REFUSED, MOST_PLANS = 16, 3, 300  # each plan meets the link every other time
 RENAME_EXCHANGE = 2
-
-# The same names on both sides, so that a step which is led astray finds what it looks for.
-PLANTED = f"""
-set -e
-for place in {VICTIM} {DROP}/race; do
-    mkdir -p $place
-    for number in $(seq 0 {LEAST_PLANS}); do
-        mkdir -p $place/tree-$number/below
-        echo $place > $place/gone-$number
-        echo $place > $place/tree-$number/below/file
-    done
-done
-ln -sfn {VICTIM} {DROP}/trap
-chown -hR kubexm:kubexm {DROP}
-"""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _exchange(directory: int) -> None:
-    if _libc.renameat2(directory, b"race", directory, b"trap", RENAME_EXCHANGE) != 0:
+def _plant(node: Node) -> None:
+    """The same names on both sides, so that a step which is led astray finds what it looks for."""
+    for place in (RACED, f"{DROP}/race"):
+        for number in range(LEAST_PLANS + 1):
+            put(node, f"{place}/gone-{number}", place)
+            put(node, f"{place}/tree-{number}/below/file", place)
+    if not os.path.lexists(at(node, f"{DROP}/trap")):
+        at(node, f"{DROP}/trap").symlink_to(RACED)
+
+
+def _clear(node: Node) -> None:
+    for place in (RACED, f"{DROP}/race"):
+        shutil.rmtree(at(node, place))
+    at(node, f"{DROP}/trap").unlink()
+
+
+def _exchange(directory_: int) -> None:
+    if _libc.renameat2(directory_, b"race", directory_, b"trap", RENAME_EXCHANGE) != 0:
         raise OSError(ctypes.get_errno(), "renameat2")
 
 
 @contextmanager
-def _swapping(node) -> Iterator[None]:
-    directory = os.open(f"/proc/{node.leader}/root{DROP}", os.O_RDONLY | os.O_DIRECTORY)
+def _swapping(node: Node) -> Iterator[None]:
+    drop = os.open(at(node, DROP), os.O_RDONLY | os.O_DIRECTORY)
     attacker = os.fork()
     if attacker == 0:
         while True:
-            _exchange(directory)
+            _exchange(drop)
     try:
         yield
     finally:
         os.kill(attacker, signal.SIGKILL)
         os.waitpid(attacker, 0)
-        if os.path.islink(f"/proc/{node.leader}/root{DROP}/race"):
-            _exchange(directory)
-        os.close(directory)
+        if at(node, f"{DROP}/race").is_symlink():
+            _exchange(drop)
+        os.close(drop)
 
 
-def _victim(node) -> str:
-    listed = f"find {VICTIM} -printf '%p %m %u %g %l\\n' | sort"
-    return node.run(["sh", "-c", f"{listed}; cat {VICTIM}/gone-* {VICTIM}/tree-*/below/*"]).stdout
+def _seen(place: Path) -> list[tuple]:
+    """Every file of others with what an executor that was led astray would change."""
+    found = []
+    for parent, directories, files in os.walk(place):
+        for name in sorted((*directories, *files)):
+            path = Path(parent) / name
+            status = path.lstat()
+            found.append((str(path), status.st_mode, status.st_uid, path.read_text() if path.is_file() else ""))
+    return sorted(found)
 
 
-def _plans(wire: Wire, owner: str, step_for: Callable[[int], dict]) -> list[str]:
-    """Carries out plans until enough of them were refused; returns why."""
+def _plans(node: Node, owner: str, step_for: Callable[[int], dict], is_reached: Callable[[], bool]) -> list[str]:
+    """Carries out plans until enough of them were refused, or one was led astray; returns why."""
     refused: list[str] = []
     for number in range(MOST_PLANS):
-        each = step_for(number)
-        contents = [CA] if each["with"].get("digest") else []
-        outcome = apply(wire, plan(f"{owner}-{number}", each, owner=owner), contents)
+        outcome = carry_out(node, f"{owner}-{number}", step_for(number), owner=owner)
         refused += [outcome] if outcome else []
-        if number >= LEAST_PLANS and len(refused) >= LEAST_REFUSED:
+        if is_reached() or (number >= LEAST_PLANS and len(refused) >= LEAST_REFUSED):
             break
     return refused
 
@@ -86,43 +95,43 @@ def _begin_undo(wire: Wire, identity: str, owner: str) -> None:
             return
 
 
-def _race(name: str, step_for: Callable[[int], dict]) -> Escape:
-    def attempt(node) -> str:
-        owner = f"machine-race-{name}"
-        before = _victim(node)
-        with executor_wire.connect(node) as wire:
-            wire.hello()
-            with _swapping(node):
-                refused = _plans(wire, owner, step_for)
-                for number in range(LEAST_PLANS):
-                    _begin_undo(wire, f"{owner}-undo-{number}", owner)
-            for number in count(LEAST_PLANS):  # what the race left; every try takes back more
-                if not (left := undo(wire, f"{owner}-undo-{number}", owner)):
-                    break
-                assert number < 2 * LEAST_PLANS, left
-        assert _victim(node) == before
-        node.run(["sh", "-s"], input=PLANTED)  # undo does not bring back what was to be deleted
+def _give_back_in_the_race(node: Node, owner: str) -> None:
+    with executor_wire.connect(node) as wire:
+        wire.hello()
+        for number in range(LEAST_PLANS):
+            _begin_undo(wire, f"{owner}-undo-{number}", owner)
+
+
+def _race(type_: str, step_for: Callable[[int], dict]) -> Escape:
+    changed: list[bool] = []
+
+    def attempt(node: Node) -> str:
+        _plant(node)
+        owner, others = f"machine-race-{type_}", at(node, RACED)
+        before = _seen(others)
+        with _swapping(node):
+            refused = _plans(node, owner, step_for, lambda: _seen(others) != before)
+            if _seen(others) == before:
+                _give_back_in_the_race(node, owner)
+        changed[:] = [_seen(others) != before]
+        for number in count():  # what the race left; every try takes back more
+            if not (left := give_back(node, owner)) or changed[0]:
+                break
+            assert number < LEAST_PLANS, left
+        _clear(node)
         others = [why for why in refused if FOLLOWED not in why]
-        assert not others, others
-        return refused[0]
+        assert changed[0] or not others, others
+        return refused[0] if refused else ""
 
-    return Escape("race", name, attempt, FOLLOWED)
-
-
-def _secret(number: int) -> dict:
-    file = data(f"{DROP}/race/secret-{number}", mode="0600")["with"]
-    del file["kind"]
-    return step("secret-file", **file, handle="race")
+    return Escape(f"a {type_} where it swaps a directory for a link", (type_,), ("followed-links",), FOLLOWED, attempt,
+                  lambda _: changed[0], finding="A9" if type_ == "directory" else "")
 
 
 ALL = [
-    _race("data-file", lambda number: data(f"{DROP}/race/data-{number}")),
-    _race("secret-file", _secret),
-    _race("directory", lambda number: step("directory", path=f"{DROP}/race/made-{number}",
-                                           access=ACCESS | {"mode": "0755"})),
-    _race("link", lambda number: step("symlink", path=f"{DROP}/race/link-{number}", target=f"gone-{number}")),
-    _race("block", lambda number: step("managed-block", path=f"{DROP}/race/block-{number}", name="n", lines=["line"])),
+    _race("secret-file", lambda number: secret(f"{DROP}/race/secret-{number}")),
+    _race("directory", lambda number: directory(f"{DROP}/race/made-{number}")),
+    _race("symlink", lambda number: step("symlink", path=f"{DROP}/race/link-{number}", target=f"gone-{number}")),
+    _race("managed-block", lambda number: step("managed-block", path=f"{DROP}/race/block-{number}", name="n", lines=["a"])),
     _race("absent-path", lambda number: step("absent-path", path=f"{DROP}/race/gone-{number % LEAST_PLANS}")),
     _race("deleted-tree", lambda number: step("deleted-tree", path=f"{DROP}/race/tree-{number % LEAST_PLANS}")),
-    _race("claim", lambda number: step("claim", path=f"{DROP}/race/claimed-{number}")),
 ]

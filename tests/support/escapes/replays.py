@@ -1,106 +1,123 @@
-"""Plans that were there before, and plans that say another thing than they do."""
+"""Plans that were there before, plans that say another thing than they do, and more of them than anybody needs."""
 
 from collections.abc import Callable
 
-from escapes import Escape
+from escapes import Escape, carry_out, directory, of_plan
+from escapes.host import DROP, OWNER, USUAL, at, give_back
+from escapes.probes import made, sysctl
 from testbed import executor_wire
-from testbed.executor.client import ACCESS, apply, plan, undo
+from testbed.executor.client import SERVICE, apply, plan, reason, undo
+from testbed.executor.gate import FORWARD
 from testbed.executor.plan import step
-from testbed.executor_wire import Wire
+from testbed.node import Node
 
-BEFORE = "was accepted before"
-DISAGREES = "does not agree with the rest"
+BEFORE, DISAGREES = "was accepted before", "expected the value derived from the steps"
+FORWARDING = sysctl("net.ipv4.ip_forward", "1")
+HARMLESS = step("sysctl", key="net.ipv4.ip_forward", value="0")
+MOST_OWNERS, MOST_PLANS_AN_HOUR, MOST_FAILURES = 64, 1000, 3
+OLD, LATER = 3, 980  # plans; of those so long ago the journal has only the ids
+PAST = ["journal.db", "journal.db-wal"]
+# Each with a past of its own.
+LONG_AGO, FULL_LEDGER = (f"{USUAL}# {past}\n" for past in ("long ago", "full ledger"))
 
-_HARMLESS = step("sysctl", key="net.ipv4.ip_forward", value="0")  # as it is on a fresh node
-_OTHER = step("sysctl", key="net.ipv4.ip_forward", value="1")
+_past: dict[str, bytes] = {}  # made once, because it takes ten seconds
 
 
-def _replay(name: str, because: str, attempt: Callable[[Wire, str], str]) -> Escape:
-    """`attempt` gets a connection and the id of a plan that was carried out."""
-    def prepared(node) -> str:
-        identity = f"replay-{name}"
-        with executor_wire.connect(node) as wire:
-            wire.hello()
-            done = apply(wire, plan(identity, _HARMLESS))
+def _make_past(node: Node) -> None:
+    """Each undo is audited as a plan, also one of nothing."""
+    with executor_wire.connect(node) as wire:
+        wire.hello()
+        for number in range(OLD):
+            assert apply(wire, plan(f"old-{number}", HARMLESS)) == ""
+        for number in range(LATER):
+            assert reason(wire.ask({"type": "undo", "plan_id": f"later-{number}", "owner": "machine-nobody"})) == ""
+
+
+def _with_past(node: Node) -> None:
+    """The executor remembers almost as many plans as an hour may have."""
+    state = at(node, executor_wire.STATE)
+    if not _past:
+        _make_past(node)
+    node.run(["systemctl", "stop", SERVICE])
+    if not _past:
+        _past.update({name: (state / name).read_bytes() for name in PAST if (state / name).exists()})
+    for name in PAST:
+        (state / name).unlink(missing_ok=True)
+    for name, content in _past.items():
+        (state / name).write_bytes(content)
+    node.run(["systemctl", "start", SERVICE])
+
+
+def _replay(number: int, aim: str, again: Callable[[Node, str], str], reached) -> Escape:
+    """`again` gets the id of a plan that was carried out."""
+    def attempt(node: Node) -> str:
+        _with_past(node)
+        return again(node, f"old-{number}")
+
+    return Escape(aim, ("sysctl",), ("plan-ids",), BEFORE, attempt, reached, configuration=LONG_AGO)
+
+
+def _undo(node: Node, identity: str) -> str:
+    with executor_wire.connect(node) as wire:
+        wire.hello()
+        return undo(wire, identity, OWNER)
+
+
+def _lie(aim: str, **member) -> Escape:
+    return of_plan(aim, "agreement", DISAGREES, FORWARD | member, reached=FORWARDING)
+
+
+def _too_many_owners(node: Node) -> str:
+    with executor_wire.connect(node) as wire:
+        wire.hello()
+        for number in range(MOST_OWNERS):
+            each = step("absent-path", path=f"{DROP}/absent-{number}")
+            done = apply(wire, plan(f"owner-{number}", each, owner=f"machine-{number}"))
             assert done == "", done
-            return attempt(wire, identity)
-
-    return Escape("replay", name, prepared, because)
+    return carry_out(node, "one-owner-more", directory("/etc/kubernetes/new"), owner="machine-more")
 
 
-def _undo(wire: Wire, identity: str) -> str:
-    return undo(wire, identity, "machine-nobody")
-
-
-def _after_undo(wire: Wire, identity: str) -> str:
-    undone = _undo(wire, identity + "-undo")
-    assert undone == "", undone
-    return apply(wire, plan(identity, _HARMLESS))
-
-
-def _undo_twice(wire: Wire, identity: str) -> str:
-    undone = _undo(wire, identity + "-undo")
-    assert undone == "", undone
-    return _undo(wire, identity + "-undo")
-
-
-def _undo_as_a_plan(wire: Wire, identity: str) -> str:
-    undone = _undo(wire, identity + "-undo")
-    assert undone == "", undone
-    return apply(wire, plan(identity + "-undo", _OTHER))
-
-
-def _after_a_restart(node) -> str:
+def _too_many_plans(node: Node) -> str:
+    """Each is audited: more of them would push what it did before out of the audit."""
+    _with_past(node)
     with executor_wire.connect(node) as wire:
         wire.hello()
-        done = apply(wire, plan("replay-restart", _HARMLESS))
-        assert done == "", done
-    node.run(["systemctl", "restart", "kubexm-executor.service"])
-    with executor_wire.connect(node) as wire:
-        wire.hello()
-        return apply(wire, plan("replay-restart", _HARMLESS))
+        for number in range(MOST_PLANS_AN_HOUR - LATER):
+            why = apply(wire, plan(f"wash-{number}", directory("/etc/kubernetes/new")))
+            give_back(node)
+            if why:
+                return why
+        return apply(wire, plan("wash-more", directory("/etc/kubernetes/new")))
 
 
-def _lie(**member) -> dict:
-    return plan("replay-lie", _HARMLESS | member)
+def _fail_again(node: Node) -> str:
+    for number in range(MOST_FAILURES):
+        why = carry_out(node, f"fails-{number}", step("absent-path", path="/etc/kubernetes/tree"))
+        assert "is not empty" in why, why
+    _last[:] = [carry_out(node, "fails-more", step("absent-path", path="/etc/kubernetes/tree"))]
+    return _last[0]
 
 
-def _content_of_root(node) -> str:
-    """The vault has it, because a plan of root put it there: knowing its digest is no right to read it."""
-    secret = b"root's own certificate, which user kubexm never saw\n"
-    file = step("data-file", path="/etc/kubernetes/pki/root.crt", kind="ca-bundle", digest=executor_wire.digest(secret),
-                access=ACCESS | {"mode": "0600"})
-    directories = [step("directory", path=path, access=ACCESS | {"mode": "0755"})
-                   for path in ("/etc/kubernetes", "/etc/kubernetes/pki")]
-    with executor_wire.connect(node, "root") as wire:
-        wire.hello()
-        done = apply(wire, plan("replay-root", *directories, file, owner="root-of-escapes"), [secret])
-        assert done == "", done
-    try:
-        with executor_wire.connect(node) as wire:
-            wire.hello()
-            copy = {**file["with"], "path": "/etc/kubernetes/pki/copy.crt", "access": ACCESS}
-            return apply(wire, plan("replay-copy", step("data-file", **copy)))
-    finally:
-        with executor_wire.connect(node, "root") as wire:
-            wire.hello()
-            undone = undo(wire, "replay-root-undo", "root-of-escapes")
-            assert undone == "", undone
-
+_last: list[str] = []
 
 ALL = [
-    _replay("same", BEFORE, lambda wire, identity: apply(wire, plan(identity, _HARMLESS))),
-    _replay("other-steps", BEFORE, lambda wire, identity: apply(wire, plan(identity, _OTHER))),
-    _replay("no-steps", BEFORE, lambda wire, identity: apply(wire, plan(identity))),
-    _replay("other-owner", BEFORE, lambda wire, identity: apply(wire, plan(identity, _OTHER, owner="machine-somebody"))),
-    _replay("as-an-undo", BEFORE, _undo),
-    _replay("after-an-undo", BEFORE, _after_undo),
-    _replay("undo", BEFORE, _undo_twice),
-    _replay("undo-as-a-plan", BEFORE, _undo_as_a_plan),
-    Escape("replay", "after-a-restart", _after_a_restart, BEFORE),
-    _replay("hash-of-another", DISAGREES, lambda wire, _: apply(wire, plan("replay-lie", _OTHER, hash="0" * 64))),
-    _replay("text-of-another", DISAGREES, lambda wire, _: apply(wire, _lie(text="nothing to see here"))),
-    _replay("target-of-another", DISAGREES, lambda wire, _: apply(wire, _lie(target="vm.panic_on_oom"))),
-    _replay("effects-of-another", DISAGREES, lambda wire, _: apply(wire, _lie(effects=["none"]))),
-    Escape("replay", "content-of-root", _content_of_root, "is missing: send it with the plan"),
+    _replay(0, "a plan once more with other steps", lambda node, identity: carry_out(node, identity, FORWARD), FORWARDING),
+    _replay(1, "a plan once more for another owner",
+            lambda node, identity: carry_out(node, identity, FORWARD, owner="machine-other"), FORWARDING),
+    _replay(2, "an undo in the name of a plan", _undo, None),
+    of_plan("a plan with the hash of another", "agreement", DISAGREES, FORWARD, reached=FORWARDING,
+            plan_members={"hash": "0" * 64}),
+    _lie("a plan that reads harmless", text="nothing to see here"),
+    _lie("a plan that names another target", target="vm.panic_on_oom"),
+    _lie("a plan without its effects", effects=["none"]),
+    of_plan("a plan that passes for a repair", "purpose", "the executor makes repairs", FORWARD, reached=FORWARDING,
+            plan_members={"purpose": "repair"}),
+    of_plan("a plan that passes for a release", "purpose", "release is an undo", FORWARD, reached=None,
+            plan_members={"purpose": "release"}),
+    Escape("more owners than the ledger should have", ("directory",), ("quota",), "quota of owners", _too_many_owners,
+           made("/etc/kubernetes/new"), finding="A8", configuration=FULL_LEDGER),
+    Escape("its past out of the audit", ("directory",), ("quota",), "quota of plans an hour", _too_many_plans,
+           made("/etc/kubernetes/new"), finding="A7", configuration=LONG_AGO),
+    Escape("a plan that fails without end", ("absent-path",), ("retry-limit",), "retry limit", _fail_again,
+           lambda _: "retry limit" not in _last[0]),
 ]

@@ -1,90 +1,89 @@
-"""Units, commands, kernel parameters, and directives smuggled into what is rendered."""
+"""Units, commands, kernel parameters and modules of others."""
 
-from functools import partial
-
-from escapes import DROP, of_plan
+from escapes import Escape, of_plan, rendered
+from escapes.host import DROP, MODULES_ASKED_FOR, RAN
+from escapes.lists import touch, unit_state
+from escapes.probes import edit_unit, made, says, start, sysctl, unit
+from testbed import executor_wire
+from testbed.executor.client import plan, reason
 from testbed.executor.plan import step
+from testbed.node import Node
 
-NOT_LISTED, NO_PROGRAM = "is not in allow.units", "is not in allow.executables"
-NO_NAME, NO_SYSCTL = "expected a name kubexm-*.service", "sysctl key: expected"
-
-_unit = partial(of_plan, "unit")
-
-
-def _state(name: str, **wanted) -> dict:
-    return step("unit-state", name=name, restart_key="", **wanted)
+NOT_LISTED, NO_PROGRAM, NO_NAME = "is not in allow.units", "is not in allow.executables", "expected a name kubexm-*.service"
+# Of the node's own network: others belong to the machine on which the tests run.
+PORTS = "net.ipv4.ip_unprivileged_port_start"
+SYSCTL_FILE = "/etc/sysctl.d/99-kubexm.conf"
+MODULES_FILE = "/etc/modules-load.d/kubexm.conf"
 
 
-def _run(*argv: str, name: str = "kubexm-escape.service") -> dict:
-    return step("transient-unit", name=name, argv=list(argv), timeout_seconds=5)
+def _unit(aim: str, name: str, property_: str, value: str, before=lambda _: None, **wanted) -> Escape:
+    return of_plan(aim, "units", NOT_LISTED, unit_state(name, **wanted), reached=unit(name, property_, value), before=before)
 
 
-def _sysctl(key: str, value: str = "1") -> dict:
-    return step("sysctl", key=key, value=value)
+def _run(aim: str, *argv: str) -> Escape:
+    return of_plan(aim, "executables", NO_PROGRAM, step("transient-unit", name="kubexm-escape.service", argv=list(argv),
+                                                         timeout_seconds=20), reached=made(RAN))
 
 
-def _rendered(type_: str, **parameters) -> dict:
-    return step("rendered-file", document={"type": type_, **parameters})
+def _sysctls(*values: tuple[str, str]) -> dict:
+    return rendered("sysctl-file", values=[{"key": key, "value": value} for key, value in values])
 
 
-def _kubelet(**changes) -> dict:
-    good = {"node_name": "n1", "node_ip": "", "provider_id": "byoh://n1", "labels": [], "taints": []}
-    return _rendered("kubelet-service", **(good | changes))
+def _sysctl(aim: str, stopped_by: str, because: str, key: str, value: str, changed: str) -> Escape:
+    return of_plan(aim, stopped_by, because, step("sysctl", key=key, value=value), reached=sysctl(changed, value))
 
 
-def _proxy(**changes) -> dict:
-    good = {"service": "kubelet", "http_proxy": "", "https_proxy": "", "no_proxy": ""}
-    return _rendered("proxy-drop-in", **(good | changes))
+def _look_at_a_denied_one() -> Escape:
+    """Only asked for its value: a node shares it with the machine on which the tests run."""
+    wanted = step("sysctl", key="kernel.core_pattern", value="core")
+    shown: list[str] = []
+
+    def attempt(node: Node) -> str:
+        with executor_wire.connect(node) as wire:
+            wire.hello()
+            wire.send({"type": "preview", "plan": plan("preview", wanted)})
+            shown[:] = [str(wire.receive())]
+            return reason(wire.last()) if "step-preview" in shown[0] else shown[0]
+
+    return Escape("the program that the kernel runs", ("sysctl",), ("denied-sysctls", "sysctls"),
+                  "no configuration can allow it", attempt, lambda _: "step-preview" in shown[0])
 
 
 ALL = [
-    _unit("not-listed", NOT_LISTED, _state("dbus.service", active=False)),
-    _unit("masked-journal", NOT_LISTED, _state("systemd-journald.service", masked=True)),
-    _unit("template", NOT_LISTED, _state("kubelet@.service", enabled=True)),
-    _unit("instance", NOT_LISTED, _state("kubelet@evil.service", active=True)),
-    _unit("without-type", NOT_LISTED, _state("kubelet", active=True)),
-    _unit("other-type", NOT_LISTED, _state("kubelet.socket", active=True)),
-    _unit("path", NOT_LISTED, _state(f"{DROP}/kubelet.service", enabled=True)),
-    _unit("parent", NOT_LISTED, _state("../kubelet.service", enabled=True)),
-    _unit("newline", NOT_LISTED, _state("kubelet.service\nssh.service", active=False)),
-    _unit("upper-case", NOT_LISTED, _state("Kubelet.service", active=True)),
-    _unit("reload-of-others", NOT_LISTED, step("daemon-reload", units=["kubelet.service", "ssh.service"])),
-    _unit("directive-in-name", "node_name", _kubelet(node_name="n1\nExecStartPre=/bin/sh -c id")),
-    _unit("specifier-in-name", "node_name", _kubelet(node_name="%H")),
-    _unit("flag-in-address", "node_ip", _kubelet(node_ip="--config=/tmp/x")),
-    _unit("variable-in-provider", "provider_id", _kubelet(provider_id="byoh://${PATH}")),
-    _unit("quote-in-label", "labels[0].value",
-          _kubelet(labels=[{"key": "a", "value": 'b" --config="/tmp/x'}])),
-    _unit("flag-in-label", "labels[0].key", _kubelet(labels=[{"key": "a --config", "value": "x"}])),
-    _unit("newline-in-proxy", "http_proxy", _proxy(http_proxy="http://p:3128\nExecStart=/bin/sh")),
-    _unit("quote-in-proxy", "https_proxy", _proxy(https_proxy='http://p:3128" "LD_PRELOAD=/tmp/x.so')),
-    _unit("specifier-in-proxy", "no_proxy", _proxy(no_proxy="%h")),
-    _unit("program-in-kubeconfig", "server",
-          _rendered("kubeconfig", user="kubelet", server="https://a:6443\nusers: [{exec: x}]")),
-    _unit("plain-text-server", "server", _rendered("kubeconfig", user="kubelet", server="http://a:6443")),
-    _unit("plugin-in-containerd", "sandbox_image",
-          _rendered("containerd-configuration", version=2, cgroup_driver="systemd",
-                    sandbox_image='p"\n[plugins."x"]\n#')),
-    _unit("unknown-document", "is not known", _rendered("crontab", line="* * * * * root id")),
-    _unit("module-by-path", "is not in allow.modules", _rendered("modules-file", modules=["../../tmp/evil"])),
-    _unit("module", "is not in allow.modules", step("kernel-module", name="evil")),
-    _unit("command", NO_PROGRAM, _run("/bin/sh", "-c", "id")),
-    _unit("relative-command", NO_PROGRAM, _run("true")),
-    _unit("command-with-parent", NO_PROGRAM, _run("/usr/bin/../bin/true")),
-    _unit("link-to-command", NO_PROGRAM, _run(f"{DROP}/true")),
-    _unit("nul-in-command", "no NUL byte", _run("/usr/bin/true\0/bin/sh")),
-    _unit("no-command", "argv: expected a command", _run()),
-    _unit("name-of-the-executor", NO_NAME, _run("/usr/bin/true", name="kubexm-executor.service")),
-    _unit("name-of-another", NO_NAME, _run("/usr/bin/true", name="ssh.service")),
-    _unit("name-with-path", NO_NAME, _run("/usr/bin/true", name="kubexm-/../../etc/systemd/system/x.service")),
-    _unit("core-pattern", "no configuration can allow it", _sysctl("kernel.core_pattern", "|/tmp/x")),
-    _unit("core-pattern-in-a-file", "no configuration can allow it",
-          _rendered("sysctl-file", values=[{"key": "kernel.core_pattern", "value": "|/tmp/x"}])),
-    _unit("slashed-key", NO_SYSCTL, _sysctl("kernel/core_pattern", "|/tmp/x")),
-    _unit("mixed-key", NO_SYSCTL, _sysctl("net.ipv4.conf/all/forwarding")),
-    _unit("key-with-parent", NO_SYSCTL, _sysctl("fs.inotify.../../kernel/core_pattern", "|/tmp/x")),
-    _unit("key-with-two-dots", NO_SYSCTL, _sysctl("kernel..core_pattern", "|/tmp/x")),
-    _unit("key-with-wildcard", NO_SYSCTL, _sysctl("fs.inotify.*")),
-    _unit("value-of-two-lines", "sysctl value: expected", _sysctl("net.ipv4.ip_forward", "1\nkernel.core_pattern=|/tmp/x")),
-    _unit("key-not-listed", "is not in allow.sysctls", _sysctl("net.ipv4.conf.all.forwarding")),
+    _unit("another service stopped", "others.service", "ActiveState", "inactive", start("others.service"), active=False),
+    _unit("another service masked", "others.service", "UnitFileState", "masked", masked=True),
+    _unit("another service started at boot", "others.service", "UnitFileState", "enabled", enabled=True),
+    _unit("an instance of another service", "others@other.service", "ActiveState", "active", active=True),
+    of_plan("another service loaded anew", "units", NOT_LISTED,
+            step("daemon-reload", units=["listed.service", "others.service"]),
+            reached=unit("others.service", "NeedDaemonReload", "no"), before=edit_unit("others.service")),
+    _run("a shell", "/bin/sh", "-c", f"touch {RAN}"),
+    _run("a program of its own", f"{DROP}/program"),
+    _run("a listed program by another path", "/bin/touch", RAN),
+    of_plan("a command in the name of another service", "transient-names", NO_NAME, touch(RAN, "escape.service"),
+            reached=made(RAN)),
+    of_plan("a command in the name of an instance", "transient-names", NO_NAME, touch(RAN, "kubexm-escape@1.service"),
+            reached=made(RAN)),
+    _sysctl("ports of root for everybody", "sysctls", "is not in allow.sysctls", PORTS, "0", PORTS),
+    _sysctl("packets with a route of their own", "sysctls", "is not in allow.sysctls",
+            "net.ipv4.conf.all.accept_source_route", "1", "net.ipv4.conf.all.accept_source_route"),
+    _sysctl("any parameter through a listed one", "sysctl-keys path-components", "sysctl key: expected",
+            "fs.inotify.//.//.net.ipv4.ip_unprivileged_port_start", "0", PORTS),
+    _look_at_a_denied_one(),
+    of_plan("a program that the kernel runs after a boot", "denied-sysctls sysctls", "no configuration can allow it",
+            _sysctls(("kernel.core_pattern", "core")), reached=says(SYSCTL_FILE, "core_pattern")),
+    of_plan("ports of root for everybody after a boot", "sysctls", "is not in allow.sysctls", _sysctls((PORTS, "0")),
+            reached=says(SYSCTL_FILE, PORTS)),
+    of_plan("a parameter in the value of a listed one", "sysctl-values parameters", "values[0].value: expected",
+            _sysctls(("net.ipv4.ip_forward", "1\nkernel.core_pattern = core")),
+            reached=says(SYSCTL_FILE, "\nkernel.core_pattern")),
+    of_plan("a module of its own", "modules", "is not in allow.modules", rendered("modules-file", modules=["other"]),
+            step("kernel-module", name="other"), reached=says(MODULES_ASKED_FOR, "other")),
+    of_plan("a module of the kernel that nobody listed", "modules", "is not in allow.modules",
+            rendered("modules-file", modules=["pcspkr"]), step("kernel-module", name="pcspkr"),
+            reached=says(MODULES_ASKED_FOR, "pcspkr")),
+    of_plan("a module of its own after a boot", "modules", "is not in allow.modules",
+            rendered("modules-file", modules=["other"]), reached=says(MODULES_FILE, "other")),
+    of_plan("a module in the name of a listed one", "modules parameters", "modules[0]: expected a kernel module",
+            rendered("modules-file", modules=["overlay\nevil"]), reached=says(MODULES_FILE, "\nevil")),
 ]

@@ -17,7 +17,6 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # How the headers of third-party code begin. A header that matches none of these and is not ours
 # must be one of C++ or the system.
 THIRD_PARTY = {
-    "archive": ("archive.h", "archive_entry.h"),
     "cli11": ("CLI/",),
     "curl": ("curl/",),
     "drogon": ("drogon/", "trantor/", "json/"),

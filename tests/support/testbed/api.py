@@ -1,11 +1,13 @@
 """Plain HTTPS requests to an API server, for what must be quick or exact; the rest uses kubectl."""
 
 import base64
+import http.client
+import io
 import json
 import ssl
 import tempfile
 import urllib.error
-import urllib.request
+import urllib.parse
 from pathlib import Path
 
 import yaml
@@ -20,6 +22,7 @@ class Api:
         config = yaml.safe_load(kubeconfig)
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self.server = cluster["server"]
+        self._idle: list[http.client.HTTPSConnection] = []  # waiting conditions ask often; a handshake costs both sides
         self._headers = {"Authorization": f"Bearer {user['token']}"} if "token" in user else {}
         authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         self._tls = ssl.create_default_context(cadata=authority)
@@ -34,10 +37,33 @@ class Api:
     def request(self, method: str, path: str, body: object = None, kind: str = "application/json") -> bytes:
         """Returns the body of a successful answer; raises urllib.error.HTTPError for the others."""
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.server + path, data, {**self._headers, "Content-Type": kind},
-                                         method=method)
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS, context=self._tls) as answer:
-            return answer.read()
+        answer, text = self._asked(method, path, data, {**self._headers, "Content-Type": kind})
+        if answer.status >= 300:
+            said = f"{answer.reason}: {text.decode(errors='replace')}"
+            raise urllib.error.HTTPError(self.server + path, answer.status, said, answer.headers, io.BytesIO(text))
+        return text
+
+    def _asked(self, *request) -> tuple[http.client.HTTPResponse, bytes]:
+        """On a connection of before only what changes nothing: its server may be another process by now."""
+        if request[0] == "GET" and self._idle:
+            try:
+                return self._exchanged(self._idle.pop(), *request)
+            except (http.client.HTTPException, ConnectionError, ssl.SSLError):
+                pass
+        server = urllib.parse.urlsplit(self.server)
+        return self._exchanged(http.client.HTTPSConnection(
+            server.hostname, server.port, timeout=TIMEOUT_SECONDS, context=self._tls), *request)
+
+    def _exchanged(self, connection: http.client.HTTPSConnection, *request) -> tuple[http.client.HTTPResponse, bytes]:
+        try:
+            connection.request(*request)
+            answer = connection.getresponse()
+            text = answer.read()
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        return answer, text
 
     def get(self, path: str) -> dict | None:
         """The object at a path, None when there is none."""
@@ -57,11 +83,27 @@ class Api:
 
 
 class Kinds:
-    """Paths of the API for names of kinds as kubectl takes them: "node", "nodes", "no"; in namespace default."""
+    """Paths of the API for names of kinds as kubectl takes them: "node", "nodes", "no"; in namespace default. And for
+    objects."""
 
     def __init__(self, api: Api):
         self._api = api
         self._paths: dict[str, str] = {}
+        self._collections: dict[tuple[str, str], tuple[str, bool]] = {}
+
+    def collection(self, item: dict) -> str | None:
+        """The path of all objects of this one's kind, in its namespace."""
+        base = f"/apis/{item['apiVersion']}" if "/" in item["apiVersion"] else f"/api/{item['apiVersion']}"
+        key = base, item["kind"]
+        if key not in self._collections:
+            self._collections |= {(base, found["kind"]): (found["name"], found["namespaced"])
+                                  for found in (self._api.get(base) or {"resources": []})["resources"]
+                                  if "/" not in found["name"]}
+        if key not in self._collections:
+            return None
+        name, namespaced = self._collections[key]
+        place = f"/namespaces/{item['metadata'].get('namespace', 'default')}" if namespaced else ""
+        return f"{base}{place}/{name}"
 
     def path(self, kind: str) -> str | None:
         if kind not in self._paths:

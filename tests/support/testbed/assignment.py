@@ -5,8 +5,8 @@
         assignment.release(side, host)
 """
 
+import base64
 import contextlib
-import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,22 +25,32 @@ HOST_SIGNER, NODE_SIGNER = "kubernetes.io/kube-apiserver-client", "kubernetes.io
 UNREGISTERING = "byoh.infrastructure.cluster.x-k8s.io/unregistering"
 VERSION = "byoh.infrastructure.cluster.x-k8s.io/k8sversion"
 PAUSED = "cluster.x-k8s.io/paused"
+GROUP = "infrastructure.cluster.x-k8s.io/v1beta1"
 
 
 @contextlib.contextmanager
 def enrolled(tree: Path) -> Iterator[tuple[Management, Host]]:
     """A management cluster that is also the workload cluster, as in the guide, and a host that nobody wants yet."""
-    with Cluster("demo") as cluster, management.start("kubexm", cluster, pace=PACE) as side, Node() as node:
-        hosts.allow_bootstrapping(cluster)
-        side.apply(example.objects(cluster, replicas=0))
+    with management.started("kubexm", "demo", pace=PACE) as side, Node() as node:
+        hosts.allow_bootstrapping(side.cluster)
+        side.apply(example.objects(side.cluster, replicas=0))
         host = Host(node, tree)
-        host.enrol(cluster)
+        host.enrol(side.cluster)
         host.wait_for_phase("waiting")
         yield side, host
 
 
+def bootstrap_kubeconfig(side: Management) -> str:
+    """What the manager hands out for a BootstrapKubeconfig object."""
+    authority = base64.b64encode(side.cluster.ca.read_bytes()).decode()
+    side.apply([{"apiVersion": GROUP, "kind": "BootstrapKubeconfig", "metadata": {"name": "hosts", "namespace": "default"},
+                 "spec": {"apiserver": side.cluster.server, "certificate-authority-data": authority}}])
+    return side.wait_for("a bootstrap kubeconfig", lambda: side.cluster.get("bootstrapkubeconfig", "hosts")
+                         .get("status", {}).get("bootstrapKubeconfigData"))
+
+
 def scale(side: Management, replicas: int) -> None:
-    side.cluster.kubectl("scale", "machinedeployment", example.DEPLOYMENT, f"--replicas={replicas}")
+    side.cluster.patch("machinedeployment", example.DEPLOYMENT, {"spec": {"replicas": replicas}})
 
 
 def machines(side: Management) -> list[dict]:
@@ -117,7 +127,7 @@ def assign(side: Management, host: Host, data: dict[str, str] | None, uid: str =
 
 def refer_to_machine(side: Management, host: Host, uid: str | None) -> None:
     machine = {"kind": "ByoMachine", "namespace": "default", "name": "by-hand", "uid": uid}
-    patch(side, host, {"status": {"machineRef": machine if uid is not None else None}}, "--subresource=status")
+    patch(side, host, {"status": {"machineRef": machine if uid is not None else None}}, "status")
 
 
 def annotate(side: Management, host: Host, name: str, value: str | None = "") -> None:
@@ -125,8 +135,8 @@ def annotate(side: Management, host: Host, name: str, value: str | None = "") ->
     patch(side, host, {"metadata": {"annotations": {name: value}}})
 
 
-def patch(side: Management, host: Host, change: dict, *options: str) -> None:
-    side.cluster.kubectl("patch", "byohost", host.node.name, "--type=merge", f"--patch={json.dumps(change)}", *options)
+def patch(side: Management, host: Host, change: dict, subresource: str = "") -> None:
+    side.cluster.patch("byohost", host.node.name, change, subresource)
 
 
 def withdraw(side: Management, host: Host) -> None:

@@ -6,15 +6,20 @@ from testbed.node import Node
 READY_SECONDS = 60
 NOT_YET = ("grpc-status: 14", "server is not initialized yet")  # the second in versions that call it unknown
 SOCKET = "/run/containerd/containerd.sock"
-NETWORK_OF_THE_NODE = b"\x08\x02"
+OWN_NETWORK, NETWORK_OF_THE_NODE = b"\x08\x00", b"\x08\x02"
 
 
-def run_pod(node: Node, name: str) -> str:
-    """Starts an empty pod in the network of the node; returns its id."""
+def run_pod(node: Node, name: str, network: bytes = NETWORK_OF_THE_NODE) -> str:
+    """Starts an empty pod; returns its id."""
     metadata = member(1, name.encode()) + member(2, name.encode()) + member(3, b"default")
-    linux = member(1, b"system.slice") + member(2, member(1, NETWORK_OF_THE_NODE))
+    linux = member(1, b"system.slice") + member(2, member(1, network))
     answer = ask(node, "RunPodSandbox", member(1, member(1, metadata) + member(8, linux)))
     return answer[2:].decode()  # its only member
+
+
+def remove_pod(node: Node, pod: str) -> None:
+    ask(node, "StopPodSandbox", member(1, pod.encode()))
+    ask(node, "RemovePodSandbox", member(1, pod.encode()))
 
 
 def pods(node: Node) -> list[str]:

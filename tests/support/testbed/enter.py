@@ -1,11 +1,16 @@
-"""Commands inside a node: in all namespaces and in the control groups of the node's PID 1."""
+"""Commands inside a node: in all namespaces and in the control groups of the node's PID 1; and connections there."""
 
+import ctypes
 import os
 import shlex
 import signal
+import socket
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from testbed.sandbox import CLONE_NEWNET, libc
 
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
                "LANG": "C.UTF-8", "TERM": os.environ.get("TERM", "dumb")}
@@ -50,6 +55,28 @@ def capture(where: str, argv: Sequence[str], full: Sequence[str], data: bytes | 
         printed = (late.stdout or b"") + (late.stderr or b"")
         raise CommandFailed(where, argv, f"did not end within {timeout:g} s", printed.decode(errors="replace")) from None
     return subprocess.CompletedProcess(list(argv), process.returncode, out, err)
+
+
+def processes(leader: int, unit: str) -> list[int]:
+    """Of a service of the node, as they are numbered here; its main process is the first."""
+    group = next(group for group in _groups_of(leader) if group.name == "init.scope").parent / "system.slice" / unit
+    try:
+        return sorted(map(int, (group / "cgroup.procs").read_text().split()))
+    except OSError:  # it does not run, or ends in this moment
+        return []
+
+
+def connect(leader: int, address: tuple[str, int], timeout: float) -> socket.socket:
+    """A connection that begins beside process `leader`. A thread of its own joins the node's network for that."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_join_and_connect, leader, address, timeout).result()
+
+
+def _join_and_connect(leader: int, address: tuple[str, int], timeout: float) -> socket.socket:
+    with open(f"/proc/{leader}/ns/net") as network:
+        if libc.setns(network.fileno(), CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), f"cannot join the network of process {leader}")
+    return socket.create_connection(address, timeout)
 
 
 def _groups_of(leader: int) -> list[Path]:

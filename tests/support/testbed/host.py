@@ -5,26 +5,30 @@
     host.wait_for_phase("waiting")
 """
 
+import http.client
 import json
 from collections.abc import Callable
 from pathlib import Path
 
-from testbed import waiting, worker
+from testbed import enter, waiting, worker
 from testbed.cluster import TROUBLE, Cluster
 from testbed.management import example, manifests
 from testbed.node import Node
 
 PHASE_SECONDS = 180
+STATUS_SECONDS = 10
 STATE = "/var/lib/kubexm"
 BOOTSTRAP = "/etc/kubexm/bootstrap-kubeconfig"
+SELF_DELETE = manifests.SHIPPED / "node-self-delete.yaml"
 
 # Every start of a unit takes the next environment that a test left for it, if there is one: that process has it, and
 # no other, however early it dies.
 PLACE = "/run/kubexm-test"
+TRACE_DIRECTORY = f"{PLACE}/traces"  # any user's
 TAKE_NEXT = "cd \"$1\" && rm -f now && next=$(ls | head -n 1) && [ -z \"$next\" ] || mv \"$next\" now\n"
 DROP_IN = "/run/systemd/system/{unit}.service.d/test.conf"
 SETTINGS = ("[Service]\nExecStartPre=+/bin/sh {place}/take-next {place}/{unit}\n"
-            "EnvironmentFile=-{place}/{unit}/now\n")
+            "EnvironmentFile=-{place}/{unit}/now\nReadWritePaths={traces}\n")
 
 
 class Host:
@@ -45,8 +49,15 @@ class Host:
 
     def status(self) -> dict:
         """What the local API says; empty while it does not answer."""
-        done = self.node.run(["curl", "-s", "--max-time", "10", "http://127.0.0.1:10240/v1/status"], check=False)
-        return json.loads(done.stdout) if done.returncode == 0 else {}
+        api = http.client.HTTPConnection("127.0.0.1", 10240)
+        try:
+            api.sock = enter.connect(self.node.leader, (api.host, api.port), STATUS_SECONDS)
+            api.request("GET", "/v1/status")
+            return json.loads(api.getresponse().read())
+        except (OSError, http.client.HTTPException):
+            return {}
+        finally:
+            api.close()
 
     def phase(self) -> str:
         return self.status().get("phase", "")
@@ -103,8 +114,9 @@ class Host:
         if self.node.run(["test", "-e", drop_in], check=False).returncode == 0:
             return
         self.node.run(["mkdir", "-p", f"{PLACE}/{unit}"])
+        self.node.run(["install", "--directory", "--mode=1777", TRACE_DIRECTORY])
         self.node.write(f"{PLACE}/take-next", TAKE_NEXT)
-        self.node.write(drop_in, SETTINGS.format(place=PLACE, unit=unit))
+        self.node.write(drop_in, SETTINGS.format(place=PLACE, unit=unit, traces=TRACE_DIRECTORY))
         self.node.run(["systemctl", "daemon-reload"])
 
 
@@ -114,4 +126,4 @@ def allow_bootstrapping(cluster: Cluster) -> None:
 
 
 def allow_self_delete(cluster: Cluster) -> None:
-    cluster.apply(manifests.SHIPPED / "node-self-delete.yaml")
+    cluster.apply(SELF_DELETE)

@@ -1,19 +1,22 @@
 """Killing kubexmd and the executor of a host while something happens to it, and what has to be there afterwards."""
 
 import re
+import time
 from collections.abc import Callable, Sequence
 
-from testbed import assignment, snapshot
-from testbed.host import PLACE, Host
+from testbed import assignment, care, snapshot
+from testbed.host import TRACE_DIRECTORY, Host
 from testbed.management.side import Management
 
 AGENT, EXECUTOR = "kubexmd", "kubexm-executor"
 # The executor is restarted first: kubexmd would lose its connections, and a release that meets this is tried again.
-TRACES = {EXECUTOR: f"{PLACE}/trace", AGENT: "/run/kubexm/trace"}
+TRACES = {unit: f"{TRACE_DIRECTORY}/{unit}" for unit in (EXECUTOR, AGENT)}
 TREES = "/etc/kubernetes /etc/systemd/system /var/lib/kubelet/pki /var/lib/kubelet/config.yaml"
 CONTENTS = ["/etc/kubernetes/kubelet.conf", "/etc/kubernetes/pki/ca.crt", "/var/lib/kubelet/config.yaml",
             "/etc/systemd/system/kubelet.service"]
 SHOW = f"find {TREES} -printf '%p %M %U:%G\\n'; sha256sum {' '.join(CONTENTS)}"
+
+EVENTS_AN_HOUR = 20  # that kubexmd writes at most
 
 Points = dict[str, Sequence[str]]  # of a unit: where its process is killed, the one after it, and so on
 
@@ -23,6 +26,7 @@ class HostKills:
         self.host = host
         self.died = {AGENT: 0, EXECUTOR: 0}
         self.missed: list[str] = []  # of the executor: how often systemd is asked depends on how far it is
+        use_up_events(host)
 
     def arm(self, points: Points) -> None:
         for unit, where in points.items():
@@ -62,6 +66,11 @@ class HostKills:
         died = len(where) - self.host.disarm(unit)
         self.host.wait(f"{died} deaths of {unit}", lambda: self.host.deaths(unit) >= died)
         return where[died:]
+
+
+def use_up_events(host: Host) -> None:
+    """No Event is written for an hour: each is a write of the memory, and earlier rounds decide how many are left."""
+    care.set_event_times(host, [int(time.time())] * EVENTS_AN_HOUR)
 
 
 def footprint(host: Host) -> list[str]:

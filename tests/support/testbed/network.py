@@ -3,6 +3,7 @@
     10.99.0.1        the bridge itself, the nodes' gateway
     10.99.0.2 ...    clusters, on the bridge
     10.99.0.10 ...   nodes
+    10.99.0.240 ...  managers, one for each cluster
 """
 
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 BRIDGE = "kxm0"
 GATEWAY = "10.99.0.1"
 _CLUSTERS = range(2, 10)
-_NODES = range(10, 250)
+_NODES = range(10, 240)
 
 
 def run_directory() -> Path:
@@ -45,6 +46,11 @@ def claim_cluster_address() -> str:
     address = f"10.99.0.{_claim(_CLUSTERS, 'cluster')}"
     _must("address", "replace", f"{address}/24", "dev", BRIDGE)
     return address
+
+
+def managers_of(cluster_address: str) -> int:
+    """The number of the managers of a cluster: the same whenever the cluster has this address."""
+    return 238 + int(cluster_address.rsplit(".", 1)[1])
 
 
 def release(number: int) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from testbed import enter, evidence, image, network, snapshot
 from testbed.disk import Disk
+from testbed.machine import Machine
 from testbed.nspawn import Container, NodeFailed
 
 BOOT_SECONDS = 180  # deadlines for busy machines; a boot takes one to three
@@ -24,7 +25,7 @@ END_SECONDS = 180
 COMMAND_SECONDS = 300  # programs under a sanitizer are slow besides
 
 
-class Node:
+class Node(Machine):
     def __init__(self, name: str | None = None, suite: str = "bookworm") -> None:
         self._image = image.require(suite)
         self.number = network.claim_node_number()
@@ -101,17 +102,6 @@ class Node:
         container, self._container, self._leader = self._container, None, None
         return container.wait_end(END_SECONDS)
 
-    def __enter__(self) -> "Node":
-        try:
-            self.boot()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.close()
-
     # --- commands and files -------------------------------------------------------------------
 
     @property
@@ -149,8 +139,11 @@ class Node:
         self._run(["install", "-D", f"--mode={mode:o}", "/dev/stdin", path], data)
 
     def push(self, local: Path, path: str) -> None:
-        """Copies a file from outside, with its permission bits."""
-        self.write(path, local.read_bytes(), local.stat().st_mode & 0o7777)
+        """Copies a file from outside, with its permission bits; not through a pipe, as it may be a large program."""
+        target = Path(f"/proc/{self.leader}/root{path}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        shutil.copy(local, target)
 
     def install(self, tree: Path) -> None:
         """Installs a staging tree (DESTDIR) as a package would: files of root, then what postinst does."""

@@ -1,7 +1,10 @@
 """A program of the testbed that runs beside the tests and writes its output to a log file."""
 
+import contextlib
 import os
+import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from testbed import waiting
@@ -28,6 +31,15 @@ class Process:
             self._child.kill()
             self._child.wait()
             self._child = None
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It does not run meanwhile: its files are as a crash would leave them."""
+        self._child.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._child.send_signal(signal.SIGCONT)
 
     def restart(self) -> None:
         self.kill()

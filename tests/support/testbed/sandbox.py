@@ -26,6 +26,7 @@ from testbed import cache
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x8000000, 0x20000000, 0x40000000
 PR_SET_PDEATHSIG = 1
+INOTIFY_INSTANCES = 1024
 GRACE_SECONDS = 60  # for an interrupted command to write down what it was doing, also on a busy machine
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -120,6 +121,13 @@ def _init(name: str, command: list[str]) -> int:
             return os.waitstatus_to_exitcode(status)
 
 
+def _allow_many_nodes() -> None:
+    """The kernel counts the inotify instances of root over all sandboxes, and every systemd has a dozen."""
+    limit = Path("/proc/sys/fs/inotify/max_user_instances")
+    if int(limit.read_text()) < INOTIFY_INSTANCES:
+        limit.write_text(str(INOTIFY_INSTANCES))
+
+
 def _supervise(init: int) -> int:
     """Waits for the sandbox; an interrupted one has GRACE_SECONDS to end by itself."""
     def stop(*_):
@@ -136,6 +144,7 @@ def run(command: list[str]) -> int:
     if os.geteuid() != 0:
         sys.exit("this needs root: nodes live in mount, process and network namespaces")
     _remove_stale()
+    _allow_many_nodes()
     directory, lock = _claim()
     os.environ["KUBEXM_RUN"] = str(directory)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-POLL_SECONDS = 0.02  # at least; a condition that takes longer to check is checked half of the time at most
+POLL_SECONDS, MOST_POLL_SECONDS = 0.02, 0.5
+# A condition is checked more and more seldom: what it costs, tests beside it wait for. They see it a tenth too late.
+OF_WAITED = 0.1
 
 Value = TypeVar("Value")
 
@@ -20,12 +22,12 @@ def until(what: str, condition: Callable[[], Value], seconds: float, explain: Ca
     `explain` is asked at the deadline for what a reader needs to see, such as the end of a log. Errors of the kinds
     in `despite` may pass: the last one is shown at the deadline.
     """
-    deadline, began = time.monotonic() + seconds, time.monotonic()
+    began = time.monotonic()
     while not (value := _looked(condition, despite)) or isinstance(value, despite):
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > seconds:
             raise TimedOut(f"waited {seconds:g} s for {what}; last seen: {value!r}\n{explain()}".rstrip())
-        time.sleep(max(POLL_SECONDS, time.monotonic() - began))
-        began = time.monotonic()
+        _sleep(waited)
     return value
 
 
@@ -38,7 +40,11 @@ def _looked(condition: Callable[[], Value], despite: tuple[type[Exception], ...]
 
 def until_none(look: Callable[[], Value], seconds: float) -> Value:
     """Calls `look` until it finds nothing; returns what it found last, for an assertion."""
-    deadline = time.monotonic() + seconds
-    while (found := look()) and time.monotonic() < deadline:
-        time.sleep(POLL_SECONDS)
+    began = time.monotonic()
+    while (found := look()) and (waited := time.monotonic() - began) < seconds:
+        _sleep(waited)
     return found
+
+
+def _sleep(waited: float) -> None:
+    time.sleep(min(max(POLL_SECONDS, waited * OF_WAITED), MOST_POLL_SECONDS))

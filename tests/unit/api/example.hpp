@@ -52,6 +52,7 @@ inline model::Snapshot joining_host() {
     snapshot.certificates = {{"node", "CN=system:node:h1, O=system:nodes", "01",
                               "2026-01-02T03:04:05Z", "2027-01-02T03:04:05Z"}};
     snapshot.units = {{"kubelet.service", "active", "enabled"}};
+    snapshot.permits = {model::Permit::listed, model::Permit::any};
     return snapshot;
 }
 

@@ -40,6 +40,28 @@ def test_an_error_that_passes_is_forgotten():
     assert waiting.until("an answer", lambda: next(answers)(), 60, despite=(OSError,)) == "here"
 
 
+class Clock:
+    """It goes on only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_what_takes_long_is_looked_at_ever_less_often(monkeypatch):
+    clock, looks = Clock(), []
+    monkeypatch.setattr(waiting, "time", clock)
+    waiting.until("the end", lambda: looks.append(clock.now) or clock.now >= 20, 60)
+    pauses = [round(after - before, 6) for before, after in zip(looks, looks[1:])]
+    assert pauses == sorted(pauses) and (pauses[0], pauses[-1]) == (0.02, 0.5)
+    assert all(pause < 0.03 + before / 9 for before, pause in zip(looks, pauses)), "no later than a tenth"
+
+
 def test_a_difference_that_goes_by_itself_is_none():
     before = Host("kept").snapshot()
     assert not snapshot.lasting_diff(before, Host("kept passing", "kept"))

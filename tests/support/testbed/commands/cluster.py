@@ -44,10 +44,11 @@ def _bring_up(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> dic
     commands = network.run_directory() / "bin"
     commands.mkdir()
     (commands / "kubectl").symlink_to(kubernetes.programs() / "kubectl")
-    cluster = stack.enter_context(Cluster())
-    if arguments.management != "none":
+    if arguments.management == "none":
+        cluster = stack.enter_context(Cluster())
+    else:
         (commands / "clusterctl").symlink_to(management_programs.kubeadm_providers() / "clusterctl")
-        stack.enter_context(management.start(arguments.management, cluster))
+        cluster = stack.enter_context(management.started(arguments.management, "workload")).cluster
     nodes = [_boot(arguments, stack, commands) for _ in range(arguments.nodes)]
     return {**os.environ, **cluster.environment(), "PATH": f"{commands}:{os.environ['PATH']}",
             "KUBEXM_NODES": " ".join(node.name for node in nodes)}

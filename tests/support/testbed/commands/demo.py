@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from testbed import sandbox
-from testbed.demo import page, story, visit
+from testbed.demo import explore, page, parts
 
 
 def add_parser(subparsers) -> None:
@@ -28,13 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tell(arguments: argparse.Namespace) -> int:
     with contextlib.ExitStack() as stack:
-        scene = story.prologue(stack)
-        story.a_machine(scene, stack, arguments.install)
-        before = story.the_owner_offers_it(scene)
-        story.the_cluster_takes_it(scene)
-        story.it_works(scene)
+        setting = parts.start_cluster(stack)
+        parts.start_machine(setting, stack, arguments.install)
+        before = parts.offer_machine(setting)
+        parts.join(setting)
+        parts.run_pod(setting)
         if arguments.once:
-            story.and_back(scene, before)
+            parts.release(setting, before)
         else:
-            visit.receive(scene, arguments.outside)
+            explore.wait_for_end(setting, arguments.outside)
     return 0

@@ -5,20 +5,25 @@
     executor.undo()
 """
 
+import os
+import select
 import subprocess
 from pathlib import Path
 
-from testbed import waiting
+from testbed import enter, waiting
 from testbed.executor import plan
 from testbed.node import Node
 
 DEATH_SECONDS = 120
 PLAN_SECONDS = 60
+LOOK_SECONDS = 0.05  # it is often meant to die, and is asked for its status when it does not
 PLACE = "/run/kubexm-test"  # what the tests put on the node for themselves
 DROP_IN = "/run/systemd/system/kubexm-executor.service.d/test.conf"
 
-CONFIGURATION = """
+CONFIGURATION = f"""
 allow:
+  documents: [{', '.join(plan.DOCUMENTS)}]
+  directories: {{unmounted: [/run/netns], claim: [{plan.CLAIMED}]}}
   units: [kubelet.service, containerd.service, shy.service, loud.service]
   sysctls: [net.ipv4.ip_forward, net.ipv4.tcp_keepalive_time]
   executables: [/usr/bin/true]
@@ -60,12 +65,20 @@ class Executor:
 
     def _recovers(self) -> bool:
         """Whether it does not die before it says that it is ready for plans, or why it is not."""
-        def ended() -> list[str] | None:
-            shown = self.node.run(["systemctl", "show", "--property=ActiveState,StatusText", "kubexm-executor.service"])
-            found = dict(line.split("=", 1) for line in shown.stdout.splitlines())
-            is_over = found["ActiveState"] != "active" or found["StatusText"].startswith(("Ready", "Not changing"))
-            return [found["ActiveState"]] if is_over else None
-        return waiting.until("the end of an interrupted plan", ended, self._plan_seconds) == ["active"]
+        try:
+            process = os.pidfd_open(pid_of(self.node))
+        except (RuntimeError, ProcessLookupError):
+            return False
+
+        def ended() -> list[bool] | None:
+            if select.select([process], [], [], LOOK_SECONDS)[0]:
+                return [False]
+            status = self.node.shown("StatusText", "kubexm-executor.service")
+            return [True] if status.startswith(("Ready", "Not changing")) else None
+        try:
+            return waiting.until("the end of an interrupted plan", ended, self._plan_seconds)[0]
+        finally:
+            os.close(process)
 
     def place(self, name: str) -> Path:
         """A file of the tests' own on the node, as the sandbox sees it."""
@@ -101,17 +114,6 @@ class Executor:
 
 def pid_of(node: Node) -> int:
     """The executor's process as the sandbox sees it."""
-    pid = node.shown("MainPID", "kubexm-executor.service")
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            lines = status.read_text().splitlines()
-        except OSError:  # another process, which ended in this moment
-            continue
-        if lines[0] == "Name:\tkubexm-executor" and any(_is_pid(line, pid) for line in lines):
-            return int(status.parent.name)
-    raise RuntimeError("the executor does not run")
-
-
-def _is_pid(line: str, pid: str) -> bool:
-    """Whether a line of /proc/PID/status says that the process has this number in its own namespace."""
-    return line.startswith("NSpid:") and line.split()[-1] == pid
+    if not (found := enter.processes(node.leader, "kubexm-executor.service")):
+        raise RuntimeError("the executor does not run")
+    return found[0]

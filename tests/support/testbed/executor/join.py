@@ -19,11 +19,23 @@ PAIR, CURRENT = f"{KUBELET_PKI}/kubelet-client-first.pem", f"{KUBELET_PKI}/kubel
 
 DIRECTORIES = {"/etc/kubernetes": "0755", "/etc/kubernetes/pki": "0755", "/etc/kubernetes/manifests": "0755",
                "/var/lib/kubelet": "0750", KUBELET_PKI: "0700"}
-# Where kubelet, containerd and the pod network make something by themselves. What is new in a directory is claimed,
-# so those that containerd has from its start on, and fills with the first pod, have claims of their own.
-CLAIMS = (*DIRECTORIES, "/usr/libexec/kubernetes", "/var/lib/cni", "/var/log/containers", "/var/log/pods",
-          *(f"{place}/containerd{below}" for place in ("/run", "/var/lib")
-            for below in ("", "/io.containerd.grpc.v1.cri", "/io.containerd.runtime.v2.task")))
+# Where kubelet and containerd make something by themselves.
+CLAIMS = (
+    "/run/containerd/io.containerd.grpc.v1.cri/containers",
+    "/run/containerd/io.containerd.grpc.v1.cri/sandboxes",
+    "/run/containerd/io.containerd.runtime.v2.task/k8s.io",
+    "/run/containerd/runc/k8s.io",
+    "/usr/libexec/kubernetes",
+    "/var/lib/containerd/io.containerd.grpc.v1.cri/containers",
+    "/var/lib/containerd/io.containerd.grpc.v1.cri/sandboxes",
+    "/var/lib/containerd/io.containerd.runtime.v2.task/k8s.io",
+    "/var/log/containers",
+    "/var/log/pods",
+    *DIRECTORIES)
+# Their parents, which other clients of containerd may use.
+SHARED = ("/run/containerd/io.containerd.grpc.v1.cri", "/run/containerd/runc", "/run/containerd/s",
+          "/var/lib/containerd/io.containerd.grpc.v1.cri")
+SIDE_EFFECTS = ("cgroups", "network-files", "routes", "links", "sets", "chains")
 # What kubelet would set, and what pods need to be reached; a step each, so that undo gives them back.
 SYSCTLS = {"net.ipv4.ip_forward": "1", "vm.overcommit_memory": "1", "vm.panic_on_oom": "0", "kernel.panic": "10",
            "kernel.panic_on_oops": "1", "kernel.keys.root_maxkeys": "1000000",
@@ -34,6 +46,8 @@ def plan(cluster: Cluster, node: Node, pair: bytes, identity: str = "join-1") ->
     """In this order: undo goes the other way, so kubelet stops first and directories go last."""
     return {"id": identity, "owner": OWNER, "steps": [
         *(step("directory", path=path, access=access(mode)) for path, mode in DIRECTORIES.items()),
+        *(step("side-effects", kind=kind) for kind in SIDE_EFFECTS),
+        *(step("claim", path=path, if_empty=True) for path in SHARED),
         *(step("claim", path=path) for path in CLAIMS),
         step("claim", path="/run/netns", prefix="cni-"),
         *(step("sysctl", key=key, value=value) for key, value in SYSCTLS.items()),
@@ -44,8 +58,8 @@ def plan(cluster: Cluster, node: Node, pair: bytes, identity: str = "join-1") ->
         step("secret-file", path=PAIR, handle="kubelet-client", access=access("0600"), digest=digest(pair)),
         step("symlink", path=CURRENT, target=PAIR.rsplit("/", 1)[1]),
         *(step("rendered-file", document=document) for document in _documents(cluster, node)),
-        *(step("side-effects", kind=kind) for kind in ("cgroups", "links", "chains", "pods")),
         step("daemon-reload", units=["kubelet.service"]),
+        step("side-effects", kind="pods"),
         step("unit-state", name="kubelet.service", enabled=True, active=True, restart_key=""),
     ]}
 
@@ -82,8 +96,9 @@ def _signed(cluster: Cluster, name: str, request: bytes) -> bytes:
 
 
 def _documents(cluster: Cluster, node: Node) -> list[dict]:
+    driver = "systemd" if b"SystemdCgroup = true" in node.read("/etc/containerd/config.toml") else "cgroupfs"
     return [
-        {"type": "kubelet-configuration", "minor": kubernetes.minor(), "cgroup_driver": "systemd",
+        {"type": "kubelet-configuration", "minor": kubernetes.minor(), "cgroup_driver": driver,
          "cluster_dns": ["10.96.0.10"], "cluster_domain": "cluster.local", "fail_swap_on": False,
          "fail_cgroup_v1": False, "max_pods": 110},
         {"type": "kubeconfig", "user": "kubelet", "server": cluster.server},

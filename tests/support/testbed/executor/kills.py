@@ -5,9 +5,10 @@ begins, with its number: "sysctl-11". A round kills at one point of every step: 
 the next step, and so on, until one is let go on to the end.
 """
 
+import random
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from testbed.executor import PLACE, Executor, state
 
@@ -23,6 +24,11 @@ class Point:
     def passage(self) -> str:
         """KUBEXM_CRASH_AT."""
         return f"{self.begin}:1+{self.place}"
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The type of its step and its name: a place in the source, however many steps pass it and how often."""
+        return self.begin.rpartition("-")[0], self.name if "." in self.name else "begin"
 
     def __str__(self) -> str:
         return f"{self.name} in step {self.begin}"
@@ -47,16 +53,38 @@ def points(trace: Sequence[str]) -> list[Point]:
 
 
 def rounds(of: Sequence[Point]) -> list[list[Point]]:
-    """The points of one round are of different steps, in their order.
+    """The points of one round are of different steps, in their order."""
+    shared, alone = _parted(of)
+    places = sorted({point.place for point in shared})
+    return [*([point for point in shared if point.place == place] for place in places), *([point] for point in alone)]
 
-    A step that holds already has nothing but commits: the commit before it may have recorded its end, and a process that
-    goes on after that does not pass it. Its points have rounds of their own.
+
+def rounds_of_kinds(of: Sequence[Point], dice: random.Random) -> list[list[Point]]:
+    """The fewest rounds with a point of every kind: each step is killed at a kind that its type has left."""
+    left, found = {point.kind for point in of}, []
+
+    def choose(some: Sequence[Point]) -> list[Point]:
+        chosen = dice.sample([point for point in some if point.kind in left], 1) if left & {point.kind for point in some} else []
+        left.difference_update(point.kind for point in chosen)
+        return chosen
+
+    shared, alone = _parted(of)
+    steps = [[point for point in shared if point.step == step] for step in sorted({point.step for point in shared})]
+    while left & {point.kind for point in shared}:
+        found.append([point for step in steps for point in choose(step)])
+    while left:
+        found.append(choose(alone))
+    return found
+
+
+def _parted(of: Sequence[Point]) -> tuple[list[Point], list[Point]]:
+    """Those that may share a round, and those of steps that hold already.
+
+    Such a step has nothing but commits: the commit before it may have recorded its end, and a process that goes on after
+    that does not pass it. Its points have rounds of their own.
     """
     changing = {point.step for point in of if "." in point.name and not point.name.startswith("journal.commit.")}
-    shared = [point for point in of if point.step in changing]
-    places = sorted({point.place for point in shared})
-    return [*([point for point in shared if point.place == place] for place in places),
-            *([point] for point in of if point.step not in changing)]
+    return [point for point in of if point.step in changing], [point for point in of if point.step not in changing]
 
 
 @dataclass
@@ -71,7 +99,8 @@ class Course:
     trace: list[str]
     kills: int = 0
     survived: int = 0
-    missed: int = 0
+    killed_at: list[Point] = field(default_factory=list)
+    missed: list[Point] = field(default_factory=list)
 
     def run(self, killed_at: Sequence[Point]) -> None:
         """One round; any trouble is an error that names the point or points."""
@@ -121,12 +150,13 @@ class Course:
         trace.unlink()
         assert point.begin in passed, f"the executor should have died at {point}, and died after {passed[-5:]}"
         self.kills += 1
+        self.killed_at.append(point)
         self.check_instant(f"after a kill at {point}")
 
     def _miss(self, point: Point) -> None:
         """The plan came to its end: in its last step the place may be one that was not passed this time."""
         last_step = next(name for name in reversed(self.trace) if "." not in name)
         assert point.begin == last_step, f"the executor should have died at {point}, and ended the plan"
-        self.missed += 1
+        self.missed.append(point)
         self.executor.place("trace").unlink()
         self.executor.restart()  # without the crash point, which the next plan may pass

@@ -4,8 +4,10 @@ import hashlib
 import itertools
 import json
 
+from testbed.assignment import another_authority
+
 OWNER = "test"
-CA = "-----BEGIN CERTIFICATE-----\nnot a real one\n-----END CERTIFICATE-----\n"
+CA = another_authority()
 KEY = "-----BEGIN PRIVATE KEY-----\nnot a real one\n-----END PRIVATE KEY-----\n"
 BINARY = "#!/bin/sh\necho not a real one\n"
 CONTENTS = {hashlib.sha256(content.encode()).hexdigest(): content for content in (CA, KEY, BINARY)}
@@ -13,10 +15,15 @@ CA_DIGEST, KEY_DIGEST, BINARY_DIGEST = CONTENTS
 
 DROP_INS = "/etc/systemd/system/containerd.service.d"
 PKI = "/etc/kubernetes/pki"
+REGISTRY, REGISTRIES, NETWORKS = "registry.test:5000", "/etc/containerd/certs.d", "/etc/cni/net.d"
 # Everything the plan makes or replaces, parents before children.
-DIRECTORIES = ["/etc/kubernetes", PKI, "/var/lib/kubelet", DROP_INS]
+DIRECTORIES = ["/etc/kubernetes", PKI, "/var/lib/kubelet", DROP_INS, REGISTRIES, f"{REGISTRIES}/{REGISTRY}"]
 RENDERED = ["/etc/sysctl.d/99-kubexm.conf", "/etc/modules-load.d/kubexm.conf", "/etc/systemd/system/kubelet.service",
-            f"{DROP_INS}/10-kubexm-proxy.conf", "/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet.conf"]
+            f"{DROP_INS}/10-kubexm-proxy.conf", "/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet.conf",
+            f"{REGISTRIES}/{REGISTRY}/hosts.toml", f"{NETWORKS}/10-kubexm.conflist"]
+# More than root permits by default.
+DOCUMENTS = ["kubelet-service", "kubelet-configuration", "kubeconfig", "containerd-configuration", "registry-hosts",
+             "cni-configuration", "proxy-drop-in", "sysctl-file", "modules-file"]
 CERTIFICATE, SECRET, LINK = f"{PKI}/ca.crt", f"{PKI}/kubelet.key", f"{PKI}/current.crt"
 BLOCK = "/etc/hosts"
 COMPONENT, IN_USE, VERSION = "/opt/kubexm/crictl", "/opt/kubexm/crictl/current", "v1.34.0"
@@ -85,7 +92,20 @@ def _documents() -> list[dict]:
         {"type": "kubelet-configuration", "minor": 34, "cgroup_driver": "systemd", "cluster_dns": ["10.96.0.10"],
          "cluster_domain": "cluster.local", "fail_swap_on": True, "fail_cgroup_v1": False, "max_pods": 110},
         {"type": "kubeconfig", "user": "kubelet", "server": "https://10.99.0.2:6443"},
+        registry_hosts(),
+        pod_network(),
     ]
+
+
+def registry_hosts(registry: str = REGISTRY, *endpoints: str) -> dict:
+    mirrors = [{"endpoint": endpoint, "capabilities": ["pull", "resolve"], "ca": ""}
+               for endpoint in endpoints or ["https://mirror.test"]]
+    return {"type": "registry-hosts", "registry": registry, "mirrors": mirrors}
+
+
+def pod_network(subnet: str = "10.244.77.0/24") -> dict:
+    return {"type": "cni-configuration", "name": "kubexm-test", "bridge": "cni0", "ipv4_subnet": subnet,
+            "ipv6_subnet": "fd00:10:244:77::/64", "mtu": 1400, "masquerade": True}
 
 
 def _units() -> list[dict]:
@@ -94,7 +114,8 @@ def _units() -> list[dict]:
         step("daemon-reload", units=["kubelet.service", "containerd.service"]),
         step("transient-unit", name="kubexm-test.service", argv=["/usr/bin/true"], timeout_seconds=30),
         step("claim", path=CLAIMED),
-        *(step("side-effects", kind=kind) for kind in ("cgroups", "links", "chains", "pods")),
+        *(step("side-effects", kind=kind) for kind in ("cgroups", "network-files", "routes", "links", "sets", "chains",
+                                                           "pods")),
         step("unit-state", name="kubelet.service", enabled=True, restart_key=""),
         step("unit-state", name="shy.service", enabled=True, active=True, masked=False, restart_key=""),
         step("unit-state", name="loud.service", enabled=False, active=False, masked=True, restart_key=""),

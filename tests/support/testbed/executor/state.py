@@ -7,15 +7,26 @@ from pathlib import Path
 
 from testbed.executor import Executor, plan
 
-TREES = ["/etc/kubernetes", "/etc/cni", "/etc/systemd/system", "/etc/sysctl.d", "/etc/modules-load.d", "/opt/kubexm",
+TREES = ["/etc/kubernetes", "/etc/cni", "/etc/containerd", "/etc/systemd/system", "/etc/sysctl.d", "/etc/modules-load.d", "/opt/kubexm",
          "/var/lib/kubelet", plan.CLAIMED, "/var/lib/kubexm-executor/content"]
 PROPERTIES = "Id,LoadState,ActiveState,UnitFileState,NeedDaemonReload"
 
 State = dict[str, str]
 
 
+SIDE_EFFECTS = {"groups of pods": "systemctl list-units --plain --no-legend 'kubepods*'",
+                "links": "ip -brief link | cut -d ' ' -f 1", "chains": "nft --stateless list ruleset"}
+# One script: a test looks very often, and each command in a node costs more than what it prints.
+SHOW = "set -e; " + "; printf '\\036'; ".join([
+    f"systemctl show --property {PROPERTIES} {' '.join(plan.UNITS)}", f"sysctl -n {' '.join(plan.SYSCTLS)}",
+    *SIDE_EFFECTS.values()])
+
+
 def take(executor: Executor) -> State:
-    return files(executor) | _units(executor) | _sysctls(executor) | _side_effects(executor)
+    units, sysctls, *side_effects = executor.node.run(["sh", "-c", SHOW]).stdout.split("\036")
+    return (files(executor) | {f"unit {name}": text for name, text in zip(plan.UNITS, units.split("\n\n"), strict=True)}
+            | {f"sysctl {key}": value for key, value in zip(plan.SYSCTLS, sysctls.split(), strict=True)}
+            | dict(zip(SIDE_EFFECTS, side_effects, strict=True)))
 
 
 def files(executor: Executor) -> State:
@@ -69,20 +80,3 @@ def _describe(path: Path) -> str:
               for name in sorted(os.listxattr(path, follow_symlinks=False))]
     return " ".join([stat.filemode(status.st_mode), f"{status.st_uid}:{status.st_gid}", content, *xattrs])
 
-
-def _units(executor: Executor) -> State:
-    shown = executor.node.run(["systemctl", "show", "--property", PROPERTIES, *plan.UNITS]).stdout
-    return {f"unit {name}": text for name, text in zip(plan.UNITS, shown.split("\n\n"), strict=True)}
-
-
-def _side_effects(executor: Executor) -> State:
-    groups = executor.node.run(["systemctl", "list-units", "--plain", "--no-legend", "kubepods*"]).stdout
-    links = executor.node.run(["ip", "-brief", "link"]).stdout
-    chains = executor.node.run(["nft", "--stateless", "list", "ruleset"]).stdout
-    return {"groups of pods": groups, "links": " ".join(line.split()[0] for line in links.splitlines()),
-            "chains": chains}
-
-
-def _sysctls(executor: Executor) -> State:
-    values = executor.node.run(["sysctl", "-n", *plan.SYSCTLS]).stdout.split()
-    return {f"sysctl {key}": value for key, value in zip(plan.SYSCTLS, values, strict=True)}

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from testbed import enter, evidence, network
 from testbed.guest import control, image
+from testbed.machine import Machine
 from testbed.nspawn import NodeFailed
 from testbed.process import Process
 
@@ -31,7 +32,7 @@ COMMAND_LINE = ("console=ttyS0 loglevel=4 mitigations=off sysctl.vm.dirty_writeb
                 "systemd.show_status=error systemd.mask=serial-getty@ttyS0.service")
 
 
-class Guest:
+class Guest(Machine):
     def __init__(self, tree: Path) -> None:
         """`tree`: a staging tree (DESTDIR) that install() takes from."""
         made = image.require()
@@ -85,17 +86,6 @@ class Guest:
             listed = self.run(["systemctl", "--failed", "--no-legend", "--plain"], check=False).stdout
             raise NodeFailed(f"the guest is {state!r}, expected 'running'; failed:\n{listed}")
         print(f"  guest running after {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
-
-    def __enter__(self) -> "Guest":
-        try:
-            self.boot()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.close()
 
     # --- commands and files -------------------------------------------------------------------
 

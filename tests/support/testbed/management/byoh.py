@@ -23,10 +23,13 @@ def definitions() -> list[dict]:
     return manifests.labelled(manifests.load(sorted(folder.glob("*.yaml"))), manifests.CONTRACT)
 
 
-def launch(side: Management, _pace: float, _timeout_factor: float) -> None:
+def install_roles(side: Management) -> None:
     folder = programs.byoh_source() / "config/rbac"
     roles = manifests.load(folder / f"{name}.yaml" for name in ROLES)
     side.apply([namespace(), *manifests.prefixed(roles, PREFIX, NAMESPACE)])
+
+
+def launch(side: Management, _pace: float, _timeout_factor: float) -> None:
     temporary = side.directory / "byoh-temporary"
     serving = temporary / "k8s-webhook-server/serving-certs"  # where this manager looks, below TMPDIR
     serving.parent.mkdir(parents=True)
@@ -43,7 +46,9 @@ def namespace() -> dict:
 def identity(side: Management) -> str:
     """The path of a kubeconfig with the manager's own service account, which the webhook lets pass."""
     account = f"{PREFIX}controller-manager"
-    token = side.cluster.kubectl("create", "token", account, "-n", NAMESPACE, "--duration=24h").strip()
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 24 * 3600}}
+    place = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token"
+    token = json.loads(side.cluster.api.request("POST", place, request))["status"]["token"]
     path = side.directory / "manager.kubeconfig"
     path.write_text(bootstrap.kubeconfig(side.cluster.name, side.cluster.server, side.cluster.ca, {"token": token}))
     return str(path)
@@ -52,8 +57,14 @@ def identity(side: Management) -> str:
 def wait(side: Management) -> None:
     url = f"http://{side.home.address}:{HEALTH_PORT}/readyz"
     side.processes["byoh-manager"].wait_until("a ready answer", lambda: cluster_api.says_ok(url), START_SECONDS)
+
+
+def install_webhooks(side: Management) -> None:
     configurations = manifests.load([programs.byoh_source() / "config/webhook/manifests.yaml"])
     side.apply_webhooks(configurations, PREFIX, WEBHOOK_PORT)
+
+
+def wait_for_webhooks(side: Management) -> None:
     side.wait_for("the strict admission webhook", lambda: _refuses_administrators(side))
 
 

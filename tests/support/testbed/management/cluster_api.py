@@ -1,5 +1,6 @@
 """The managers of Cluster API that a profile has, with their webhooks."""
 
+import json
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +8,11 @@ from pathlib import Path
 from testbed.management import manifests, programs
 from testbed.management.side import START_SECONDS, Management
 
-PROBE = """\
-apiVersion: cluster.x-k8s.io/v1beta1
-kind: Cluster
-metadata: {name: probe, namespace: default}
-spec: {infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: ByoCluster, name: probe}}
-"""
+PROBE = {
+    "apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": {"name": "probe"},
+    "spec": {"infrastructureRef": {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "ByoCluster",
+                                   "name": "probe"}},
+}
 
 
 @dataclass(frozen=True)
@@ -68,20 +68,27 @@ def _command(side: Management, provider: Provider) -> list[str]:
 
 
 def wait(side: Management, providers: tuple[Provider, ...]) -> None:
-    """Returns when all managers are ready and their webhooks are asked."""
+    """Returns when all managers are ready."""
     for provider in providers:
         url = f"http://{side.home.address}:{provider.health_port}/readyz"
         side.processes[provider.name].wait_until("a ready answer", lambda: says_ok(url), START_SECONDS)
+
+
+def install_webhooks(side: Management, providers: tuple[Provider, ...]) -> None:
     for provider in providers:
         configurations = manifests.load([programs.cluster_api_source() / provider.folder / "webhook/manifests.yaml"])
         side.apply_webhooks(configurations, provider.prefix, provider.webhook_port)
+
+
+def wait_for_webhooks(side: Management) -> None:
     side.wait_for("defaulting by Cluster API's webhook", lambda: _defaults(side))
 
 
 def _defaults(side: Management) -> bool:
     """The webhook fills in the namespace of a reference: without it the users' manifests do not work."""
-    field = "jsonpath={.spec.infrastructureRef.namespace}"
-    return side.cluster.kubectl("create", "--dry-run=server", "-o", field, "-f", "-", input=PROBE) == "default"
+    path = "/apis/cluster.x-k8s.io/v1beta1/namespaces/default/clusters?dryRun=All"
+    created = json.loads(side.cluster.api.request("POST", path, PROBE))
+    return created["spec"]["infrastructureRef"].get("namespace") == "default"
 
 
 def says_ok(url: str) -> bool:

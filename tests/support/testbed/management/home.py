@@ -20,9 +20,8 @@ class Home:
 
 
 @contextlib.contextmanager
-def make(directory: Path) -> Iterator[Home]:
+def make(directory: Path, number: int) -> Iterator[Home]:
     network.ensure_bridge()
-    number = network.claim_node_number()
     outside = f"managers{number}"
     handle = directory / "network"
     handle.touch()
@@ -34,7 +33,6 @@ def make(directory: Path) -> Iterator[Home]:
     finally:
         subprocess.run(["ip", "link", "delete", outside], capture_output=True)  # the kernel would, but later
         subprocess.run(["umount", "--lazy", str(handle)], capture_output=True)
-        network.release(number)
 
 
 def _connect(home: Home, outside: str, handle: Path) -> None:

@@ -16,8 +16,11 @@ def definitions() -> list[dict]:
     return manifests.labelled(manifests.load(sorted((FOLDER / "crds").glob("*.yaml"))), manifests.CONTRACT)
 
 
-def launch(side: Management, pace: float, timeout_factor: float) -> None:
+def install_roles(side: Management) -> None:
     side.apply([byoh.namespace(), *manifests.load([FOLDER / "rbac.yaml"])])
+
+
+def launch(side: Management, pace: float, timeout_factor: float) -> None:
     side.start("kubexm-stand-in", [sys.executable, "-m", "testbed.standin", "--kubeconfig", byoh.identity(side),
                                    "--listen", f"{side.home.address}:{WEBHOOK_PORT}",
                                    "--certificates", str(side.certificates),
@@ -27,7 +30,14 @@ def launch(side: Management, pace: float, timeout_factor: float) -> None:
 
 def wait(side: Management) -> None:
     side.processes["kubexm-stand-in"].wait_until("a ready answer", lambda: _answers(side), START_SECONDS)
+
+
+def install_webhooks(side: Management) -> None:
     side.apply_webhooks(manifests.load([FOLDER / "webhooks.yaml"]), byoh.PREFIX, WEBHOOK_PORT)
+
+
+def wait_for_webhooks(side: Management) -> None:
+    """The stand-in answers already, and its webhooks are asked only where it is."""
 
 
 def _answers(side: Management) -> bool:

@@ -7,7 +7,6 @@ Objects and their specs move, with new uids; status never does. What no chain of
 unless it is labelled for the move.
 """
 
-import json
 from datetime import datetime, timezone
 
 from testbed.management import byoh, example, manifests, programs
@@ -56,8 +55,7 @@ def _call_initialized(side: Management) -> None:
         conditions[INITIALIZED] = {"type": INITIALIZED, "status": "True", "lastTransitionTime": _now()}
         change = {"metadata": {"resourceVersion": cluster["metadata"]["resourceVersion"]},
                   "status": {"conditions": list(conditions.values())}}
-        side.cluster.kubectl("patch", "cluster", example.CLUSTER, "--subresource=status", "--type=merge",
-                             f"--patch={json.dumps(change)}")
+        side.cluster.patch("cluster", example.CLUSTER, change, "status")
         return False
 
     side.wait_for("an initialized control plane", is_called)

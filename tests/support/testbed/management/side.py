@@ -30,8 +30,9 @@ class Management:
     def __init__(self, profile: str, cluster: Cluster, home: Home, directory: Path):
         self.profile, self.cluster, self.home, self.directory = profile, cluster, home, directory
         self.processes: dict[str, Process] = {}
-        self.certificates = directory / "certificates"
-        certificates.make(self.certificates, home.address)
+        self.certificates = cluster.directory / "webhook-certificates"
+        if not cluster.resumed:
+            certificates.make(self.certificates, home.address)
         evidence.provide(self, self.save_logs)
 
     def describe(self, name: str, namespace: str = "default") -> str:

@@ -13,7 +13,6 @@ sysctls() {
     true
 }
 
-section unit-files systemctl list-unit-files --no-legend --no-pager --plain --full
 section units systemctl show --no-pager '*' \
     --property=Id,LoadState,ActiveState,SubState,NeedDaemonReload,DropInPaths,FragmentPath
 section links ip -json -details link

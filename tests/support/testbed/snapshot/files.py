@@ -22,8 +22,10 @@ Skip = Callable[[str], bool]
 def walk(root: Path, skip: Skip) -> dict[str, Facts]:
     """Facts of all files below root by their path in the node; `skip(path)` leaves a tree out."""
     statuses = dict(_entries(root, "", skip))
+    new = [path for path, status in statuses.items() if _key(path, status) not in _known]
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # most of the work is to read new files
-        return dict(zip(statuses, pool.map(lambda entry: _facts(root, *entry), statuses.items(), chunksize=256)))
+        read = dict(zip(new, pool.map(lambda path: _facts(root, path, statuses[path]), new)))
+    return {path: read[path] if path in read else dict(_known[_key(path, status)]) for path, status in statuses.items()}
 
 
 def _entries(root: Path, below: str, skip: Skip) -> Iterator[tuple[str, os.stat_result]]:
@@ -44,14 +46,15 @@ def _entries(root: Path, below: str, skip: Skip) -> Iterator[tuple[str, os.stat_
             yield from _entries(root, path, skip)
 
 
+def _key(path: str, status: os.stat_result) -> tuple:
+    return path, status.st_ino, status.st_ctime_ns, status.st_mode, status.st_size, status.st_nlink
+
+
 def _facts(root: Path, path: str, status: os.stat_result) -> Facts:
-    key = (path, status.st_ino, status.st_ctime_ns, status.st_mode, status.st_size, status.st_nlink)
-    if key not in _known:
-        facts = _read_facts(f"{root}{path}", status)
-        if time.time_ns() - status.st_ctime_ns < _SETTLED_NS:
-            return facts
-        _known[key] = facts
-    return dict(_known[key])
+    facts = _read_facts(f"{root}{path}", status)
+    if time.time_ns() - status.st_ctime_ns >= _SETTLED_NS:
+        _known[_key(path, status)] = dict(facts)
+    return facts
 
 
 def _read_facts(path: str, status: os.stat_result) -> Facts:

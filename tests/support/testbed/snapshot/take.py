@@ -23,6 +23,7 @@ def take(name: str, leader: int, run_script: Callable[[str], str]) -> Snapshot:
         printed = beside.submit(run_script, _COLLECT)
         taken.add("file", files.walk(root, ignored.is_tree))
         _add_what_tools_print(taken, _sections(printed.result()))
+    taken.add("unit", units.states(units.files(taken.of("file"), run_script), taken.of("unit")))
     _add_what_is_seen_from_outside(taken, root, leader)
     taken.add("process", system.lasting(at_first, system.processes(name)))
     ignored.apply(taken)
@@ -35,7 +36,7 @@ def _sections(printed: str) -> dict[str, str]:
 
 
 def _add_what_tools_print(taken: Snapshot, printed: dict[str, str]) -> None:
-    taken.add("unit", units.parse(printed["unit-files"], printed["units"]))
+    taken.add("unit", units.running(printed["units"]))
     taken.add("sysctl", system.sysctls(printed["sysctls"]))
     taken.add("link", network.links(printed["links"]))
     taken.add("address", network.addresses(printed["addresses"]))

@@ -30,6 +30,17 @@ bool soon(const Condition& condition) {
     return condition();
 }
 
+/// A socket as systemd passes it: it blocks.
+inline Fd listening(const std::string& path) {
+    Fd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const auto at = unix_address(path).value();
+    if (::bind(socket.get(), std::bit_cast<const sockaddr*>(&at), sizeof(at)) != 0 ||
+        ::listen(socket.get(), 64) != 0) {
+        throw std::runtime_error("cannot listen");
+    }
+    return socket;
+}
+
 /// Sends any bytes, also invalid requests.
 class Client {
 public:

@@ -56,7 +56,7 @@ TEST_F(Control, PassesTheCommandWithItsOrigin) {
     EXPECT_EQ(asked.command.verb, model::Verb::pause);
     EXPECT_EQ(asked.command.duration, std::chrono::hours(2));
     EXPECT_EQ(asked.command.uid, 0U);
-    EXPECT_EQ(asked.command.door, "control");
+    EXPECT_EQ(asked.command.listener, "control");
     // Meanwhile others are answered; a decision may come from any thread.
     EXPECT_THAT(get("/healthz"), StartsWith("HTTP/1.1 200"));
     asked.decide("paused");

@@ -22,8 +22,8 @@ long sleeps_of_server() {
 
 bool is_idle() {
     const long before = sleeps_of_server();
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(1200));  // Drogon's timers tick each second
+    // A measurement over this period: Drogon's timers tick each second.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200));
     return sleeps_of_server() == before;
 }
 

@@ -1,7 +1,7 @@
 #include "api/http/listener.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
 #include "daemon/base/try.hpp"
 #include "tests/unit/api/http/client.hpp"
@@ -14,12 +14,6 @@ using testing::HasSubstr;
 
 Result<Listener> open_tcp(std::uint16_t port) {
     Listener listener = TRY(Listener::tcp("127.0.0.1", port));
-    TRY(listener.open());
-    return listener;
-}
-
-Result<Listener> open_local(const std::string& path) {
-    Listener listener = TRY(Listener::local(path));
     TRY(listener.open());
     return listener;
 }
@@ -63,71 +57,15 @@ TEST(Listener, WaitsForItsPort) {
     EXPECT_TRUE(second->open()) << "has no effect";
 }
 
-TEST(Listener, KeepsTheSocketOfALivingProcess) {
+TEST(Listener, OfSystemdDoesNotBlockAndStaysAfterTheProcess) {
     const TempDirectory directory;
-    auto first = open_local(directory / "s");
-    ASSERT_TRUE(first);
-    auto second = Listener::local(directory / "s");
-    ASSERT_TRUE(second);
-    const auto refused = second->open();
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, Code::conflict);
+    Fd socket = listening(directory / "s");
+    const Fd of_systemd{::dup(socket.get())};
+    auto passed = Listener::passed(std::move(socket), api::ListenerKind::socket);
+    EXPECT_TRUE(passed.open()) << "is at its address";
+    EXPECT_NE(::fcntl(passed.socket().get(), F_GETFL) & O_NONBLOCK, 0);
+    passed.close();
     EXPECT_NO_THROW(Client::local(directory / "s"));
-    first->close();
-    EXPECT_TRUE(second->open());
-    EXPECT_NO_THROW(Client::local(directory / "s"));
-}
-
-TEST(Listener, RemovesItsFile) {
-    const TempDirectory directory;
-    auto open = open_local(directory / "s");
-    auto waiting = Listener::local(directory / "s");
-    ASSERT_TRUE(open && waiting);
-    waiting->close();
-    EXPECT_TRUE(std::filesystem::exists(directory / "s")) << "of the other one";
-    open->close();
-    EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
-}
-
-TEST(Listener, ReplacesTheSocketOfADeadProcess) {
-    const TempDirectory directory;
-    {
-        const auto dead = open_local(directory / "s");
-        const auto never_opened = Listener::local(directory / "s");
-    }
-    EXPECT_THROW(Client::local(directory / "s"), std::runtime_error);
-    EXPECT_TRUE(open_local(directory / "s"));
-}
-
-TEST(Listener, NeverReplacesAFile) {
-    const TempDirectory directory;
-    directory.write("s", "precious");
-    auto refused = open_local(directory / "s");
-    ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().what, HasSubstr("expected a socket"));
-    EXPECT_TRUE(std::filesystem::is_regular_file(directory / "s"));
-}
-
-TEST(Listener, RefusesAPathThatIsRelativeOrTooLongOrWithoutDirectory) {
-    EXPECT_FALSE(Listener::local("relative"));
-    EXPECT_FALSE(Listener::local("/" + std::string(200, 'x')));
-    const TempDirectory directory;
-    auto missing = Listener::local(directory / "no/s");
-    ASSERT_FALSE(missing);
-    EXPECT_THAT(missing.error().what, HasSubstr("no/s"));
-}
-
-TEST(Listener, HasTheGroupOfItsDirectory) {
-    if (::getuid() != 0) GTEST_SKIP() << "needs root for chown";
-    const TempDirectory directory;
-    constexpr gid_t kGroup = 12345;
-    ASSERT_EQ(::chown(directory.path().c_str(), 0, kGroup), 0);
-    ASSERT_EQ(::chmod(directory.path().c_str(), 02755), 0);
-    ASSERT_TRUE(open_local(directory / "s"));
-    struct stat found{};
-    ASSERT_EQ(::stat((directory / "s").c_str(), &found), 0);
-    EXPECT_EQ(found.st_gid, kGroup);
-    EXPECT_EQ(found.st_mode & 07777U, 0660U);
 }
 
 }  // namespace

@@ -16,17 +16,6 @@ namespace kubexm::http {
 
 constexpr std::chrono::seconds kIdleTimeout(2);
 
-/// A socket as systemd passes it: it blocks.
-inline Fd listening(const std::string& path) {
-    Fd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    const auto at = unix_address(path).value();
-    if (::bind(socket.get(), std::bit_cast<const sockaddr*>(&at), sizeof(at)) != 0 ||
-        ::listen(socket.get(), 64) != 0) {
-        throw std::runtime_error("cannot listen");
-    }
-    return socket;
-}
-
 /// The only server of this process, on a free port and a socket of its own.
 class Served : public testing::Test {
 public:
@@ -44,7 +33,7 @@ public:
         if (place_.server) return place_;
         threads_of_server();  // before the server starts any
         auto started = Server::start({.port = 0,
-                                      .socket = place_.socket(),
+                                      .socket = listening(place_.socket()),
                                       .control = listening(place_.control()),
                                       .idle_timeout = kIdleTimeout},
                                      callbacks([](const Result<>&) {}));

@@ -1,7 +1,6 @@
 #include "api/http/server.hpp"
 
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -70,12 +69,6 @@ TEST_F(Served, AConnectionServesManyRequests) {
     }
 }
 
-TEST_F(Served, OnlyOwnerAndGroupCanUseTheSocket) {
-    struct stat found{};
-    ASSERT_EQ(::stat(place().socket().c_str(), &found), 0);
-    EXPECT_EQ(found.st_mode & 07777U, 0660U);
-}
-
 TEST_F(Served, ItsThreadsBlockAllSignals) {
     place();
     EXPECT_EQ(threads_of_server().size(), 2U);
@@ -92,11 +85,9 @@ TEST_F(Served, NoUploadDirectoryIsCreated) {
 
 TEST_F(Served, ASecondServerInAProcessIsRefused) {
     place();
-    const TempDirectory other;
-    auto second = Server::start({.port = 0, .socket = other / "s"}, callbacks({}));
+    auto second = Server::start({.port = 0}, callbacks({}));
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Code::invalid);
-    EXPECT_FALSE(std::filesystem::exists(other / "s"));
 }
 
 }  // namespace

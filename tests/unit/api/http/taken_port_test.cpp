@@ -25,7 +25,7 @@ TEST_F(TakenPort, IsRetriedWhileTheOtherListenersWork) {
         const std::lock_guard lock(mutex);
         return states.back();
     };
-    auto started = Server::start({.port = port, .socket = place_.socket()},
+    auto started = Server::start({.port = port, .socket = listening(place_.socket())},
                                  callbacks([&](const Result<>& changed) {
                                      const std::lock_guard lock(mutex);
                                      states.push_back(changed);

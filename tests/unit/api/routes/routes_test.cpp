@@ -14,11 +14,11 @@ namespace {
 using nlohmann::json;
 
 Request get(const std::string& path) {
-    return {"GET", path, "localhost:10240", "", "", Door::tcp, std::nullopt};
+    return {"GET", path, "localhost:10240", "", "", ListenerKind::tcp, std::nullopt};
 }
 
 Request post(const std::string& body) {
-    return {"POST", "/v1/operations", "", "", body, Door::control, 0};
+    return {"POST", "/v1/operations", "", "", body, ListenerKind::control, 0};
 }
 
 Response respond(const Request& request, const model::Snapshot& snapshot) {
@@ -111,9 +111,9 @@ TEST(Routes, RefuseOtherHostHeadersOverTcp) {
           "[::1]x", "127.0.0.2", "localhost:80:evil", "]", ":"}) {
         request.host = host;
         EXPECT_EQ(respond(request, fresh_host()).status, 421) << host;
-        request.door = Door::socket;
+        request.listener = ListenerKind::socket;
         EXPECT_EQ(respond(request, fresh_host()).status, 200) << host;
-        request.door = Door::tcp;
+        request.listener = ListenerKind::tcp;
     }
 }
 
@@ -125,14 +125,15 @@ TEST(Routes, MakeACommandOfAnOperation) {
 TEST(Routes, AcceptOperationsFromRootOnTheControlSocketOnly) {
     Request request = post(R"({"verb":"leave"})");
     request.host = "localhost";
-    for (const Door door : {Door::tcp, Door::socket, Door::control}) {
+    for (const ListenerKind listener :
+         {ListenerKind::tcp, ListenerKind::socket, ListenerKind::control}) {
         for (const std::optional<std::uint32_t> uid :
              {std::optional<std::uint32_t>(), std::optional(0U), std::optional(1000U),
               std::optional(65534U)}) {
-            request.door = door;
+            request.listener = listener;
             request.uid = uid;
             const auto given = answer(request, fresh_host());
-            const bool permitted = door == Door::control && uid == 0U;
+            const bool permitted = listener == ListenerKind::control && uid == 0U;
             ASSERT_EQ(std::holds_alternative<model::Command>(given), permitted);
             if (permitted) continue;
             EXPECT_EQ(std::get<Response>(given).status, 403);

@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "daemon/kube/kubeconfig.hpp"
 #include "harness/harness.hpp"
 
 // Root replaces the bootstrap kubeconfig while kubexmd runs.
@@ -120,6 +121,27 @@ TEST_F(BootstrapTest, AnotherTokenForTheSameClusterChangesNothing) {
     const std::size_t requests = management_.requests.size();
     pass(management_.kubeconfig("uvw.xyz"));
     EXPECT_EQ(management_.requests.size(), requests);
+    EXPECT_THAT(executor_.undone, IsEmpty());
+}
+
+TEST_F(BootstrapTest, ANewCaOfTheSameClusterIsUsedFromThenOn) {
+    join();
+    std::string kubeconfig = management_.kubeconfig("abc.def");
+    const std::string ca = base64(management_.ca());
+    kubeconfig.replace(kubeconfig.find(ca), ca.size(), base64(other_.ca()));
+    management_.requests.clear();
+    pass(kubeconfig);
+    EXPECT_EQ(count_requests(management_, "POST /apis/certificates"), 1U);
+    const auto stored =
+        must(kube::credentials_from_kubeconfig(directory_.read("management.kubeconfig")));
+    EXPECT_EQ(stored.ca, other_.ca());
+    EXPECT_EQ(server(), management_.server());
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_EQ(shown(kBootstrapKubeconfigUsable).type, "");
+    restart();
+    advance(1h);
+    EXPECT_EQ(count_requests(management_, "POST /apis/certificates"), 1U) << "once";
+    EXPECT_THAT(executor_.applied, testing::SizeIs(1));
     EXPECT_THAT(executor_.undone, IsEmpty());
 }
 

@@ -11,7 +11,25 @@ using model::Phase;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-class ChangedOrders : public Harness {};
+class ChangedOrders : public Harness {
+protected:
+    /// How often it was read.
+    std::size_t secret_readings() const {
+        return count_requests(management_, std::string("GET ") + kSecret);
+    }
+    int minutes_until_next_reading() {
+        const auto before = secret_readings();
+        for (int minutes = 1; minutes <= 24 * 60; ++minutes) {
+            advance(1min);
+            if (secret_readings() > before) return minutes;
+        }
+        return 0;
+    }
+    void annotate(const std::string& value) {
+        management_.patch(kHost, {{"metadata", {{"annotations", {{"theirs", value}}}}}});
+    }
+    static constexpr const char* kMaxPods = "kind: KubeletConfiguration\nmaxPods: 42\n";
+};
 
 TEST_F(ChangedOrders, ChangedLabelsArePatchedAndAppliedWithoutTheSecret) {
     join();
@@ -60,10 +78,73 @@ TEST_F(ChangedOrders, ChangedKubeletSettingsAreAppliedWithinTheHour) {
     EXPECT_THAT(executor_.applied, SizeIs(2)) << "unchanged settings lead to no plan";
 }
 
+TEST_F(ChangedOrders, TheSecretIsReadEvery30To90Minutes) {
+    random_ = [] { return 0.0; };
+    join();
+    random_ = [] { return 0.99; };
+    EXPECT_EQ(minutes_until_next_reading(), 30);
+    EXPECT_EQ(minutes_until_next_reading(), 90);
+}
+
+TEST_F(ChangedOrders, SettingsThatAreIgnoredAreNamed) {
+    join();
+    EXPECT_THAT(shown(kClusterSettingsApplied).message,
+                HasSubstr("no clusterDNS; using 10.96.0.10"));
+    make_secret("kind: KubeletConfiguration\nclusterDNS: [10.1.0.10]\nseccompDefault: true\n");
+    advance(2h);
+    EXPECT_THAT(shown(kClusterSettingsApplied).message,
+                testing::EndsWith("kubelet-config.yaml: seccompDefault is ignored"));
+    make_secret("kind: KubeletConfiguration\nclusterDNS: [10.1.0.10]\n");
+    advance(2h);
+    EXPECT_EQ(shown(kClusterSettingsApplied).type, "");
+}
+
+TEST_F(ChangedOrders, WrongSettingsAreNamedAndTheNodeKeepsItsOwn) {
+    join();
+    make_secret("kind: KubeletConfiguration\nmaxPods: many\n");
+    advance(2h);
+    EXPECT_EQ(reported(kAssignmentApplied).reason, kSettingsInvalid);
+    EXPECT_EQ(reported(kAssignmentApplied).severity, "Warning");
+    EXPECT_THAT(
+        reported(kAssignmentApplied).message,
+        testing::AllOf(HasSubstr("maxPods"), HasSubstr("the node keeps the settings that it has")));
+    EXPECT_THAT(events("ReadBootstrapSecretFailed"), SizeIs(1));
+    const std::string since = reported(kAssignmentApplied).since;
+    restart();
+    advance(2h);
+    EXPECT_EQ(reported(kAssignmentApplied).since, since) << "it was never true";
+    EXPECT_THAT(events("ReadBootstrapSecretFailed"), SizeIs(1));
+    EXPECT_EQ(reported(kBootstrapped).status, ConditionStatus::yes);
+    make_secret();
+    advance(2h);
+    EXPECT_EQ(reported(kAssignmentApplied).status, ConditionStatus::yes);
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_THAT(executor_.applied, SizeIs(1));
+}
+
+TEST_F(ChangedOrders, ACaThatIsNoneIsNamedUntilTheSecretGoes) {
+    join();
+    management_.patch(kSecret, {{"data", {{"ca.crt", base64("none")}}}});
+    advance(2h);
+    EXPECT_EQ(reported(kAssignmentApplied).reason, kSettingsInvalid);
+    EXPECT_THAT(reported(kAssignmentApplied).message,
+                HasSubstr("CA in secret workers-1-bootstrap"));
+    management_.refuse_status = 503;
+    management_.refuse_path = "/secrets/";
+    advance(2h);
+    EXPECT_EQ(reported(kAssignmentApplied).reason, kSettingsInvalid) << "nobody has read it";
+    management_.refuse_status = 0;
+    management_.erase(kSecret);
+    advance(2h);
+    EXPECT_EQ(reported(kAssignmentApplied).status, ConditionStatus::yes);
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_THAT(executor_.applied, SizeIs(1));
+}
+
 TEST_F(ChangedOrders, ANodeStaysBootstrappedWhileItsSettingsChange) {
     join();
     const auto before = static_cast<std::ptrdiff_t>(management_.patches.size());
-    make_secret("kind: KubeletConfiguration\nmaxPods: 42\n");
+    make_secret(kMaxPods);
     management_.patch(kHost, {{"spec", {{"labels", {{"team", "red"}}}}}});
     advance(1min);
     ASSERT_THAT(executor_.applied, SizeIs(2));
@@ -76,13 +157,35 @@ TEST_F(ChangedOrders, ANodeStaysBootstrappedWhileItsSettingsChange) {
     }
 }
 
+TEST_F(ChangedOrders, AFurtherCaRestartsKubeletOnceAndOneThatGoesDoesNot) {
+    join();
+    const auto read_cas = [&](const std::string& cas, const char* label) {
+        std::string kubeconfig = workload_.kubeconfig("token");
+        const std::string ca = base64(workload_.ca());
+        kubeconfig.replace(kubeconfig.find(ca), ca.size(), base64(cas));
+        management_.patch(kSecret, {{"data", {{"bootstrap-kubeconfig", base64(kubeconfig)}}}});
+        management_.patch(kHost, {{"spec", {{"labels", {{"cas", label}}}}}});
+        advance(1min);
+        const auto& steps = executor_.applied.back().steps;
+        return std::get<model::UnitState>(steps.back()).restart_key;
+    };
+    const std::string alone = read_cas(workload_.ca(), "one");
+    const std::string both = read_cas(workload_.ca() + other_.ca(), "two");
+    EXPECT_NE(both, alone);
+    EXPECT_EQ(read_cas(other_.ca() + workload_.ca(), "same"), both);
+    EXPECT_EQ(read_cas(workload_.ca(), "less"), both);
+    restart();
+    EXPECT_EQ(read_cas(workload_.ca() + other_.ca(), "again"), both);
+    EXPECT_EQ(phase(), Phase::joined);
+}
+
 TEST_F(ChangedOrders, AFurtherCaIsReportedUntilRootHasConfirmedIt) {
     join();
     executor_.set_unconfirmed({{"CN=new", "ab12"}});
     advance(10s);
     EXPECT_EQ(reported(kClusterCasConfirmed).status, ConditionStatus::no);
     EXPECT_THAT(reported(kClusterCasConfirmed).message,
-                HasSubstr("CN=new (sha256:ab12); if they are right, put them into a file and run: "
+                HasSubstr("CN=new (sha256:ab12); to trust them, write them to a file and run: "
                           "kubexmctl certs trust-ca FILE"));
     executor_.set_unconfirmed({});
     advance(10s);
@@ -96,17 +199,69 @@ TEST_F(ChangedOrders, AServerThatIsNotTrustedLeadsToTheNewCaOfTheSecret) {
     const std::string ca = base64(workload_.ca());
     kubeconfig.replace(kubeconfig.find(ca), ca.size(), base64(workload_.ca() + other_.ca()));
     management_.patch(kSecret, {{"data", {{"bootstrap-kubeconfig", base64(kubeconfig)}}}});
-    const std::string read_secret = std::string("GET ") + kSecret;
-    const std::size_t before_outage = count_requests(management_, read_secret);
     workload_.untrusted = true;
     workload_.set_available(false);
     advance(1min);
-    EXPECT_EQ(count_requests(management_, read_secret), before_outage + 1);
     workload_.set_available(true);
     advance(10min);
     EXPECT_EQ(phase(), Phase::joined);
     ASSERT_THAT(executor_.applied, SizeIs(2));
     EXPECT_NE(state().memory.joined.value_or(JoinedMachine{}).wanted.ca_digest, before);
+}
+
+TEST_F(ChangedOrders, WhileTheServerIsNotTrustedTheSecretIsReadAgainAndAgain) {
+    join();
+    workload_.untrusted = true;
+    workload_.set_available(false);
+    advance(3min);
+    make_secret(kMaxPods);
+    advance(10min);
+    EXPECT_EQ(state().settings.value_or(ClusterSettings{}).kubelet.max_pods, 42U)
+        << "the secret was changed after the server";
+    const auto before = secret_readings();
+    advance(1h);
+    EXPECT_GE(secret_readings(), before + 6);
+    EXPECT_LE(secret_readings(), before + 13) << "with back-off";
+    workload_.set_available(true);
+    advance(12min);  // the last wait of the back-off
+    EXPECT_THAT(executor_.applied, SizeIs(2));
+    const auto after = secret_readings();
+    advance(15min);
+    EXPECT_EQ(secret_readings(), after) << "hourly again";
+}
+
+TEST_F(ChangedOrders, AFailedReadingOfTheSecretIsRepeatedSoon) {
+    join();
+    management_.refuse_status = 503;
+    management_.refuse_path = "/secrets/";
+    make_secret(kMaxPods);
+    annotate("1");
+    advance(20min);
+    management_.refuse_status = 0;
+    advance(10min);
+    EXPECT_THAT(executor_.applied, SizeIs(2));
+}
+
+TEST_F(ChangedOrders, TheSecretIsReadAtEachChangeThatOthersMake) {
+    join();
+    make_secret(kMaxPods);
+    annotate("1");
+    advance(10s);
+    EXPECT_THAT(executor_.applied, SizeIs(2));
+    const auto before = secret_readings();
+    for (int i = 0; i < 50; ++i) {
+        annotate(std::to_string(i));
+        settle();
+    }
+    EXPECT_LE(secret_readings(), before + 1);
+    advance(10s);
+    EXPECT_EQ(secret_readings(), before + 2) << "many changes, and a last reading after them";
+    set_node("False");
+    facts_.cpus = 99;
+    restart();
+    advance(1min);
+    EXPECT_EQ(secret_readings(), before + 3) << "at the start, not after kubexmd's own writes";
+    EXPECT_EQ(reported(kNodeReady).status, ConditionStatus::no);
 }
 
 TEST_F(ChangedOrders, ChangedTaintsAreReportedWithTheCommand) {
@@ -120,6 +275,58 @@ TEST_F(ChangedOrders, ChangedTaintsAreReportedWithTheCommand) {
     EXPECT_THAT(reported(kAssignmentApplied).message,
                 HasSubstr("kubectl taint nodes h1 gpu=a:NoSchedule"));
     EXPECT_THAT(executor_.applied, SizeIs(2)) << "in the unit, for the next registration";
+}
+
+TEST_F(ChangedOrders, ATaintThatIsNotWantedAnyMoreIsReportedWithTheCommand) {
+    start();
+    make_secret();
+    const json taint{{"key", "gpu"}, {"value", "a"}, {"effect", "NoSchedule"}};
+    management_.patch(kHost, {{"spec", {{"taints", json::array({taint})}}}});
+    assign();
+    workload_.patch(
+        kNode, {{"spec",
+                 {{"taints",
+                   json::array({taint, {{"key", "disk-pressure"}, {"effect", "NoSchedule"}}})}}}});
+    advance(10s);
+    ASSERT_EQ(reported(kAssignmentApplied).status, ConditionStatus::yes);
+    management_.patch(kHost, {{"spec", {{"taints", json::array()}}}});
+    advance(10s);
+    EXPECT_THAT(reported(kAssignmentApplied).message,
+                testing::EndsWith("kubectl taint nodes h1 gpu=a:NoSchedule-"));
+    restart();
+    EXPECT_THAT(shown(kAssignmentApplied).message, HasSubstr("gpu=a:NoSchedule-"));
+}
+
+TEST_F(ChangedOrders, LabelsThatANodeMayNotHaveAreReported) {
+    join();
+    management_.patch(kHost, {{"spec", {{"labels", {{"node-role.kubernetes.io/x", "1"}}}}}});
+    advance(10s);
+    EXPECT_THAT(reported(kAssignmentApplied).message,
+                HasSubstr("kubectl label nodes h1 node-role.kubernetes.io/x=1"));
+    workload_.patch(kNode, {{"metadata", {{"labels", {{"node-role.kubernetes.io/x", "1"}}}}}});
+    advance(10s);
+    EXPECT_EQ(reported(kAssignmentApplied).status, ConditionStatus::yes);
+}
+
+TEST_F(ChangedOrders, OrdersThatFailDoNotUnmakeTheNode) {
+    join();
+    management_.erase(kSecret);
+    executor_.fails_with = "disk full";
+    management_.patch(kHost, {{"spec", {{"labels", {{"team", "red"}}}}}});
+    advance(10s);
+    ASSERT_THAT(executor_.applied, testing::SizeIs(testing::Ge(2U)));
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_EQ(reported(kBootstrapped).status, ConditionStatus::yes);
+    EXPECT_EQ(reported(kNodeReady).status, ConditionStatus::yes) << "the Node is still watched";
+    EXPECT_EQ(reported(kAssignmentApplied).reason, "JoinFailed");
+    executor_.set_drift({{"machine-u1", "file /x", "was changed"}});
+    advance(1s);
+    EXPECT_THAT(executor_.repaired, testing::ElementsAre("machine-u1"))
+        << "repair does not wait for orders that fail";
+    executor_.fails_with.clear();
+    advance(10min);
+    EXPECT_EQ(reported(kAssignmentApplied).status, ConditionStatus::yes);
+    EXPECT_EQ(count_requests(workload_, "POST"), 1U) << "the certificate is kept";
 }
 
 TEST_F(ChangedOrders, AChangedVersionIsReportedAsNotPossible) {

@@ -26,6 +26,14 @@ protected:
     TempDirectory directory_;
 };
 
+TEST_F(CredentialStoreTest, RemovesWhatAKilledProcessDidNotFinish) {
+    directory_.write("key.new", "half a ke");
+    directory_.write("key", "whole");
+    const auto store = CredentialStore::open(directory_.path());
+    ASSERT_TRUE(store);
+    EXPECT_THAT(store->names().value(), ElementsAre("key"));
+}
+
 TEST_F(CredentialStoreTest, ReturnsTheLastContent) {
     const auto store = CredentialStore::open(directory_.path());
     ASSERT_TRUE(store);

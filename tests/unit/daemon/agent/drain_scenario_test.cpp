@@ -14,15 +14,6 @@ using testing::Not;
 
 class Drain : public Harness {
 protected:
-    static std::string path_of(const std::string& pod) {
-        return "/api/v1/namespaces/default/pods/" + pod;
-    }
-    void put_pod(const std::string& name, const json& more = json::object()) {
-        json pod{{"metadata", {{"namespace", "default"}, {"name", name}}},
-                 {"status", {{"phase", "Running"}}}};
-        pod.merge_patch(more);
-        workload_.put(path_of(name), pod);
-    }
     std::size_t count(const std::string& text) const { return count_requests(workload_, text); }
     std::string release_message() { return reported(kBootstrapped).message; }
     void expect_released() {
@@ -49,6 +40,21 @@ TEST_F(Drain, PodsThatOthersCanRunAreEvictedFromACordonedNode) {
     EXPECT_THAT(workload_.patches,
                 testing::Contains(testing::Pair(kNode, json{{"spec", {{"unschedulable", true}}}})));
     EXPECT_THAT(release_message(), testing::EndsWith("as it was"));
+}
+
+TEST_F(Drain, AChangeOfAnotherUnitDoesNotHideKubelet) {
+    join();
+    put_pod("a");
+    executor_.change_units({{"containerd.service", "active", "enabled"}});
+    settle();
+    EXPECT_THAT(snapshot().units, testing::SizeIs(2));
+    executor_.change_units({{"containerd.service", "inactive", "enabled"}});
+    settle();
+    EXPECT_THAT(snapshot().units, testing::SizeIs(2));
+    ask_for_release();
+    advance(5s);
+    expect_released();
+    EXPECT_EQ(count("POST " + path_of("a") + "/eviction"), 1U);
 }
 
 TEST_F(Drain, AHostWithoutPodsIsNotCordoned) {
@@ -118,6 +124,43 @@ TEST_F(Drain, AnApiServerThatRestartsIsWaitedFor) {
     EXPECT_THAT(release_message(), testing::EndsWith("as it was"));
 }
 
+/// As with a firewall that drops packets: each request takes 30 s.
+TEST_F(Drain, AClusterThatDoesNotAnswerKeepsTheHostNotLongerThanTheCap) {
+    join();
+    for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) put_pod(name);
+    workload_.budgets = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+    ask_for_release();
+    advance(5s);
+    EXPECT_EQ(state().ending_pods.size(), 10U);
+    workload_.silent_path = "/";
+    advance(180s);
+    expect_released();
+    EXPECT_THAT(release_message(), HasSubstr("without their preStop hooks: "));
+}
+
+TEST_F(Drain, EvictionsWithoutAnAnswerDoNotKeepTheHostEither) {
+    join();
+    for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) put_pod(name);
+    workload_.silent_path = "/eviction";
+    ask_for_release();
+    advance(150s);
+    EXPECT_EQ(count("no answer"), 4U) << "one in a round";
+    advance(10s);
+    expect_released();
+    EXPECT_THAT(release_message(), HasSubstr("deleted against their disruption budgets"));
+}
+
+TEST_F(Drain, APodWhoseEvictionGetsNoAnswerIsAskedAfterTheOthers) {
+    join();
+    for (const char* name : {"a", "b", "c"}) put_pod(name);
+    workload_.silent_path = path_of("c") + "/eviction";
+    ask_for_release();
+    advance(40s);
+    EXPECT_EQ(workload_.find(path_of("a")), nullptr);
+    EXPECT_EQ(workload_.find(path_of("b")), nullptr);
+    EXPECT_NE(workload_.find(path_of("c")), nullptr);
+}
+
 TEST_F(Drain, WithoutKubeletNothingIsWaitedFor) {
     executor_.kubelet = "failed";
     join();
@@ -172,6 +215,100 @@ TEST_F(Drain, OrdersThatChangeEndTheWait) {
     advance(60s);
     EXPECT_EQ(count("/eviction"), asked);
     EXPECT_THAT(state().ending_pods, IsEmpty());
+}
+
+/// A release that waits for a pod with a budget.
+class CancelledRelease : public Drain {
+protected:
+    void join_with_pod() {
+        join();
+        put_pod("a");
+        workload_.budgets = {"a"};
+    }
+    void begin_release() {
+        join_with_pod();
+        ask_for_release();
+        ASSERT_TRUE(is_cordoned());
+    }
+    bool is_cordoned() {
+        return workload_.find(kNode)->value("/spec/unschedulable"_json_pointer, false);
+    }
+    void expect_a_node_for_pods() {
+        EXPECT_EQ(phase(), Phase::joined);
+        EXPECT_THAT(executor_.undone, IsEmpty());
+        EXPECT_FALSE(is_cordoned());
+        EXPECT_EQ(state().memory.cordoned, std::nullopt);
+    }
+};
+
+TEST_F(CancelledRelease, AWithdrawnOrderLeavesANodeThatTakesPods) {
+    begin_release();
+    withdraw_release();
+    expect_a_node_for_pods();
+    const auto patches = workload_.patches.size();
+    advance(1h);
+    EXPECT_EQ(workload_.patches.size(), patches);
+}
+
+TEST_F(CancelledRelease, ALeaveThatWasTakenBackLeavesANodeThatTakesPods) {
+    join_with_pod();
+    ASSERT_TRUE(command(model::Verb::leave));
+    ASSERT_TRUE(is_cordoned());
+    ASSERT_TRUE(command(model::Verb::resume));
+    expect_a_node_for_pods();
+}
+
+TEST_F(CancelledRelease, AKilledProcessKnowsItsCordon) {
+    begin_release();
+    agent_.reset();
+    withdraw_release();
+    start();
+    expect_a_node_for_pods();
+}
+
+TEST_F(CancelledRelease, TheCordonStaysDuringAPause) {
+    begin_release();
+    ASSERT_TRUE(command(model::Verb::pause));
+    withdraw_release();
+    advance(1h);
+    EXPECT_TRUE(is_cordoned());
+    ASSERT_TRUE(command(model::Verb::resume));
+    expect_a_node_for_pods();
+}
+
+TEST_F(CancelledRelease, ACordonThatCannotBeTakenBackIsTriedAgain) {
+    begin_release();
+    workload_.set_available(false);
+    withdraw_release();
+    advance(1min);
+    EXPECT_TRUE(is_cordoned());
+    workload_.set_available(true);
+    advance(10min);
+    expect_a_node_for_pods();
+}
+
+TEST_F(CancelledRelease, ACordonOfSomebodyElseStays) {
+    join_with_pod();
+    workload_.patch(kNode, {{"spec", {{"unschedulable", true}}}});
+    ask_for_release();
+    EXPECT_THAT(state().ending_pods, ElementsAre("default/a"));
+    withdraw_release();
+    advance(1h);
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_TRUE(is_cordoned());
+}
+
+TEST_F(CancelledRelease, ANodeThatWasRegisteredSinceHasNoCordonOfOurs) {
+    begin_release();
+    agent_.reset();
+    withdraw_release();
+    workload_.erase(kNode);
+    set_node("True");
+    workload_.patch(kNode, {{"spec", {{"unschedulable", true}}}});
+    start();
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_TRUE(is_cordoned()) << "somebody else's";
+    EXPECT_EQ(state().memory.cordoned, std::nullopt);
 }
 
 }  // namespace

@@ -93,6 +93,31 @@ TEST_F(EventScenario, DriftAndRepairAreTold) {
     EXPECT_EQ(the_event("HostRepaired").at("type"), "Normal");
 }
 
+TEST_F(EventScenario, DriftFromBeforeAStartIsTold) {
+    join();
+    agent_.reset();
+    executor_.holds_plans = true;
+    executor_.set_drift({kStopped});
+    start();
+    EXPECT_THAT(message_of("HostDrifted"), HasSubstr("unit kubelet.service: inactive"));
+    executor_.holds_plans = false;
+    executor_.end_plan(model::PlanState::done);
+    settle();
+    EXPECT_THAT(message_of("HostRepaired"), HasSubstr("unit kubelet.service"));
+}
+
+TEST_F(EventScenario, ARepairBeforeTheManagementClusterAnswersIsToldLater) {
+    join();
+    management_.set_available(false);
+    agent_.reset();
+    executor_.set_drift({kStopped});
+    start();
+    EXPECT_THAT(executor_.repaired, SizeIs(1));
+    management_.set_available(true);
+    advance(5min);
+    EXPECT_THAT(message_of("HostRepaired"), HasSubstr("unit kubelet.service"));
+}
+
 TEST_F(EventScenario, AFailedJoinIsOneEventThatCounts) {
     start();
     make_secret();
@@ -132,12 +157,12 @@ TEST_F(EventScenario, AReleaseIsToldOnceAlsoIfTheByoHostIsNotFreedAtOnce) {
 
 TEST_F(EventScenario, AFailedReleaseIsTold) {
     join();
-    executor_.stays = {{"mount /var/lib/kubelet/pods/x", "busy", true}};
+    executor_.leftovers = {{"content of /var/lib/kubelet", "busy", true}};
     ask_for_release();
     advance(2s);
     EXPECT_THAT(message_of("ResetK8sNodeFailed"), HasSubstr("busy"));
     EXPECT_THAT(events("ResetK8sNodeSucceeded"), IsEmpty());
-    executor_.stays.clear();
+    executor_.leftovers.clear();
     advance(10min);
     EXPECT_EQ(count_of("ResetK8sNodeSucceeded"), 1);
 }
@@ -194,6 +219,20 @@ TEST_F(EventScenario, NewsBeyondTheLimitIsDropped) {
     }
     EXPECT_EQ(count_writes(), kMostWrites);
     EXPECT_LT(before, kMostWrites);
+}
+
+TEST_F(EventScenario, AProcessThatIsStartedAgainAndAgainWritesNoMore) {
+    join();
+    for (int i = 0; i < 40; ++i) {
+        executor_.set_drift({{"machine-u1", "file /etc/" + std::to_string(i), "absent"}});
+        advance(5s);
+        restart();
+    }
+    EXPECT_EQ(count_writes(), kMostWrites);
+    advance(1h);
+    executor_.set_drift({{"machine-u1", "file /etc/last", "absent"}});
+    settle();
+    EXPECT_GT(count_writes(), kMostWrites);
 }
 
 TEST_F(EventScenario, AnEventThatExpiredIsCreatedAgain) {

@@ -186,7 +186,9 @@ TEST(EventsOf, DriftNamesWhatWasFoundAndThePause) {
     EXPECT_THAT(news(paused, drift), ElementsAre(warning_event("HostDrifted", "not repaired")));
     AgentState started = joined();
     started.executor.drift_known = false;
-    EXPECT_THAT(news(started, drift), IsEmpty()) << "it drifted before kubexmd's start";
+    EXPECT_THAT(news(started, drift), ElementsAre(warning_event("HostDrifted", "kubelet")));
+    started.host = host_with(is_false(kHostAsApplied, "Warning", "Drifted", "unit"));
+    EXPECT_THAT(news(started, drift), IsEmpty()) << "the process before has told it";
 }
 
 TEST(EventsOf, OnlyNewDriftIsTold) {

@@ -78,7 +78,11 @@ TEST_F(FactsScenario, ChangedCapacityIsWrittenWithinTheHour) {
     advance(2s);
     ASSERT_THAT(management_.patches, SizeIs(1));
     EXPECT_EQ(management_.patches[0].second,
-              (json{{"spec", {{"capacity", {{"cpu", "4"}, {"memory", "4194304Ki"}}}}}}));
+              (json{{"metadata",
+                     {{"labels",
+                       {{"capacity.infrastructure.cluster.x-k8s.io/cpu", "4"},
+                        {"capacity.infrastructure.cluster.x-k8s.io/memory", "4194304Ki"}}}}},
+                    {"spec", {{"capacity", {{"cpu", "4"}, {"memory", "4194304Ki"}}}}}}));
     EXPECT_EQ(snapshot().host.cpus, 4U);
 }
 
@@ -130,6 +134,67 @@ TEST_F(FactsScenario, ANewByoHostHasTheFactsOfToday) {
     advance(1min);
     ASSERT_NE(management_.find(kHost), nullptr);
     EXPECT_THAT(addresses(), ElementsAre("10.0.0.7/24"));
+}
+
+TEST_F(FactsScenario, ANewNameIsToldWithoutARestart) {
+    register_host();
+    facts_.name = "renamed";
+    agent_->on_wakeup();
+    advance(10s);
+    EXPECT_THAT(reported(kHostNameUnchanged).message,
+                testing::HasSubstr("its name is now renamed"));
+    EXPECT_EQ(snapshot().host.name, "h1");
+    facts_.name = "h1";
+    agent_->on_wakeup();
+    advance(10s);
+    EXPECT_EQ(reported(kHostNameUnchanged).status, model::ConditionStatus::yes);
+}
+
+TEST_F(FactsScenario, ANameThatComesLateNeedsNoRestart) {
+    facts_.name = "localhost";
+    start();
+    advance(1h);
+    EXPECT_THAT(shown(kManagementClusterReachable).message,
+                testing::HasSubstr("host name \"localhost\""));
+    facts_.name = "h1";
+    change_links();
+    advance(10s);
+    EXPECT_EQ(phase(), model::Phase::waiting);
+    EXPECT_NE(management_.find(kHost), nullptr);
+    EXPECT_EQ(shown(kHostNameUnchanged).type, "");
+}
+
+TEST_F(FactsScenario, ARequestThatWaitsFollowsTheName) {
+    management_.approves = false;
+    facts_.name = "installer";
+    start();
+    advance(1min);
+    EXPECT_THAT(shown(kCertificateIssued).message, testing::HasSubstr("byoh-csr-installer-"));
+    facts_.name = "h1";
+    agent_->on_wakeup();
+    settle();
+    EXPECT_THAT(shown(kCertificateIssued).message, testing::HasSubstr("byoh-csr-h1-"));
+    management_.approve_all();
+    advance(1min);
+    EXPECT_EQ(phase(), model::Phase::waiting);
+    EXPECT_NE(management_.find(kHost), nullptr);
+}
+
+/// The new process would register another ByoHost with a certificate that is for the first one.
+TEST_F(FactsScenario, TheNameOfTheCertificateStaysAlsoBeforeTheRegistration) {
+    management_.refuse_status = 503;
+    management_.refuse_path = "/byohosts";
+    start();
+    advance(10s);
+    ASSERT_EQ(phase(), model::Phase::enrolling);
+    facts_.name = "renamed";
+    agent_->on_wakeup();
+    restart();
+    management_.refuse_status = 0;
+    advance(10min);
+    EXPECT_EQ(snapshot().host.name, "h1");
+    ASSERT_NE(management_.find(kHost), nullptr);
+    EXPECT_EQ(reported(kHostNameUnchanged).status, model::ConditionStatus::no);
 }
 
 TEST_F(FactsScenario, TheNamesStay) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 namespace kubexm::agent {
 namespace {
@@ -34,6 +35,14 @@ TEST(Facts, ConvertTheConfiguredNameToLowerCase) {
     EXPECT_EQ(facts->name, "rack7.example");
     EXPECT_GT(facts->cpus, 0U);
     EXPECT_GT(facts->memory_bytes, 1 << 20);
+}
+
+TEST(Facts, TheConfiguredNameWins) {
+    std::array<char, 65> present{};
+    ASSERT_EQ(::gethostname(present.data(), present.size()), 0);
+    EXPECT_EQ(read_name("rack7").value(), "rack7");
+    EXPECT_EQ(read_name("").has_value(), read_name(present.data()).has_value());
+    EXPECT_EQ(read_name("").value_or("invalid"), read_name(present.data()).value_or("invalid"));
 }
 
 TEST(Facts, RefuseAnInvalidNodeName) {

@@ -39,6 +39,25 @@ TEST_F(HeldOrders, AReleaseOfAByoHostThatWasDeletedAndRegisteredAgainIsFollowed)
     EXPECT_THAT(executor_.undone, ElementsAre("machine-u1"));
 }
 
+/// Its uid is the server's answer, which the process that asked for it has not read.
+TEST_F(HeldOrders, AByoHostThatAKilledProcessHasRegisteredAgainIsItsOwn) {
+    join();
+    management_.on_change = [&, is_done = false](const std::string& path) mutable {
+        const bool is_created = path == kHost && management_.find(kHost) != nullptr;
+        if (!is_created || std::exchange(is_done, true)) return;
+        loop_.post([this] { agent_.reset(); });
+    };
+    management_.erase(kHost);
+    advance(1min);
+    ASSERT_FALSE(agent_);
+    start();
+    advance(1min);
+    EXPECT_EQ(phase(), Phase::held) << "the new ByoHost names no machine";
+    ask_for_release();
+    advance(10s);
+    EXPECT_THAT(executor_.undone, ElementsAre("machine-u1"));
+}
+
 TEST_F(HeldOrders, AnOldVersionIsTheTruthAfterAWhile) {
     join();
     auto restored = *management_.find(kHost);
@@ -50,6 +69,78 @@ TEST_F(HeldOrders, AnOldVersionIsTheTruthAfterAWhile) {
     EXPECT_EQ(phase(), Phase::held);
     EXPECT_THAT(reported(kAssignmentApplied).message, HasSubstr("restored from a backup"));
     EXPECT_THAT(executor_.undone, IsEmpty());
+}
+
+TEST_F(HeldOrders, AnOldReleaseOrderForTheSameMachineIsHeld) {
+    join();
+    auto restored = *management_.find(kHost);
+    restored["metadata"]["annotations"]["byoh.infrastructure.cluster.x-k8s.io/unregistering"] = "";
+    management_.restore(kHost, restored, 60);
+    advance(1min);
+    EXPECT_EQ(phase(), Phase::held);
+    EXPECT_THAT(reported(kAssignmentApplied).message, HasSubstr("restored from a backup"));
+    EXPECT_THAT(executor_.undone, IsEmpty());
+}
+
+TEST_F(HeldOrders, AStaleReleaseOrderStaysHeldWhenTheByoHostIsWrittenSince) {
+    join();
+    auto restored = *management_.find(kHost);
+    restored["metadata"]["annotations"]["byoh.infrastructure.cluster.x-k8s.io/unregistering"] = "";
+    restored["status"]["machineRef"] = nullptr;
+    management_.restore(kHost, restored, 60);
+    advance(1min);
+    ASSERT_EQ(phase(), Phase::held);
+    for (int i = 0; i < 100; ++i) {
+        management_.patch(kHost,
+                          {{"metadata", {{"annotations", {{"touched", std::to_string(i)}}}}}});
+    }
+    advance(1min);
+    restart();
+    EXPECT_EQ(phase(), Phase::held);
+    EXPECT_THAT(executor_.undone, IsEmpty());
+    management_.patch(
+        kHost,
+        {{"metadata",
+          {{"annotations", {{"byoh.infrastructure.cluster.x-k8s.io/unregistering", nullptr}}}}}});
+    advance(10s);
+    ask_for_release();
+    advance(10s);
+    EXPECT_THAT(executor_.undone, ElementsAre("machine-u1")) << "a new order";
+}
+
+TEST_F(HeldOrders, ALostMemoryHoldsTheOrdersUntilResume) {
+    join();
+    agent_.reset();
+    directory_.write("memory.json", "{");
+    start();
+    ask_for_release();
+    advance(1h);
+    restart();
+    EXPECT_EQ(phase(), Phase::held);
+    EXPECT_EQ(reported(kAssignmentApplied).reason, "MemoryLost");
+    EXPECT_THAT(executor_.undone, IsEmpty());
+    ASSERT_TRUE(command(model::Verb::resume));
+    advance(10s);
+    EXPECT_THAT(executor_.undone, ElementsAre("machine-u1"));
+}
+
+TEST_F(HeldOrders, ALeaveInTheMiddleOfAnAdoptionReleasesBoth) {
+    join();
+    assign("u2", "workers-2");
+    executor_.holds_plans = true;
+    begin_adoption();
+    settle();
+    executor_.end_plan(model::PlanState::done);
+    settle();
+    ASSERT_THAT(executor_.undone, ElementsAre("machine-u1"));
+    ASSERT_TRUE(command(model::Verb::leave));
+    executor_.holds_plans = false;
+    executor_.end_plan(model::PlanState::cancelled);
+    advance(1min);
+    EXPECT_FALSE(executor_.has("machine-u1"));
+    EXPECT_FALSE(executor_.has("machine-u2"));
+    EXPECT_EQ(phase(), Phase::held);
+    EXPECT_THAT(executor_.applied, SizeIs(2));
 }
 
 TEST_F(HeldOrders, AMovedManagementClusterAdoptsTheNode) {

@@ -15,11 +15,14 @@ using testing::HasSubstr;
 class HostIdentityTest : public testing::Test {
 protected:
     /// The error of a start without a stored certificate.
-    Error start_with(const std::string& bootstrap_kubeconfig) {
+    Error start_with(const std::string& bootstrap_kubeconfig, const std::string& host = "h1") {
         Error error;
-        HostIdentity identity(
-            context_, {"h1", bootstrap_kubeconfig},
-            {[](const kube::ClusterCredentials&) {}, [&](const Error& why) { error = why; }});
+        state_.change([&](AgentState& state) { state.facts.name = host; });
+        HostIdentity identity(context_, {bootstrap_kubeconfig},
+                              {.on_credentials = [](const kube::ClusterCredentials&) {},
+                               .on_renewed = [](const kube::ClusterCredentials&) {},
+                               .clock_offset = [] { return std::optional<std::chrono::seconds>(); },
+                               .on_error = [&](const Error& why) { error = why; }});
         identity.start();
         return error;
     }
@@ -39,6 +42,7 @@ protected:
             return fail(Code::unavailable, "no server");
         },
         look_up,
+        [] { return 0.5; },
         "default",
         std::chrono::minutes(2)};
 };
@@ -49,6 +53,14 @@ TEST_F(HostIdentityTest, WithoutABootstrapKubeconfigNamesItsPath) {
         const Error error = start_with(path);
         EXPECT_EQ(error.code, Code::not_found) << path;
         EXPECT_THAT(error.what, HasSubstr("/etc/kubexm/bootstrap-kubeconfig"));
+    }
+}
+
+TEST_F(HostIdentityTest, AHostWithoutANameOfItsOwnDoesNotEnrol) {
+    for (const std::string name : {"localhost", "localhost.localdomain"}) {
+        const Error error = start_with(directory_ / "absent", name);
+        EXPECT_EQ(error.code, Code::invalid);
+        EXPECT_THAT(error.what, HasSubstr("host name \"" + name + "\": expected a name"));
     }
 }
 

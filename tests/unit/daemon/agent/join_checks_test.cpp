@@ -75,6 +75,68 @@ TEST_F(JoinChecksScenario, FindingsOfTheExecutorComeFirst) {
     EXPECT_THAT(found(), ElementsAre(CheckId::network_tools, CheckId::name_lookup));
 }
 
+TEST_F(JoinChecksScenario, WhatRootIgnoresDoesNotStopTheJoin) {
+    executor_.ignored = {"clock", "name-lookup"};
+    workload_.clock_offset = -2h;
+    answers_lookups_ = false;
+    order_join();
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(JoinChecksScenario, AnApiServerThatIsAwayIsTriedAgainAlsoWhereRootIgnoresTheCheck) {
+    executor_.ignored = {"api-server"};
+    workload_.set_available(false);
+    order_join();
+    EXPECT_EQ(phase(), Phase::joining);
+    EXPECT_THAT(found(), IsEmpty());
+    workload_.set_available(true);
+    advance(1min);
+    EXPECT_EQ(phase(), Phase::joined);
+}
+
+TEST_F(JoinChecksScenario, AHostThatWaitsShowsAClockFarFromTheManagementClusters) {
+    management_.clock_offset = 2h;
+    start();
+    advance(6min);
+    EXPECT_EQ(phase(), Phase::waiting);
+    EXPECT_THAT(found(), ElementsAre(CheckId::clock));
+    management_.clock_offset = 1s;
+    advance(5min);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(JoinChecksScenario, AHostThatWaitsShowsANameWithoutAnAnswer) {
+    answers_lookups_ = false;
+    start();
+    advance(5s);
+    EXPECT_EQ(phase(), Phase::waiting);
+    EXPECT_THAT(found(), ElementsAre(CheckId::name_lookup));
+    answers_lookups_ = true;
+    advance(5min);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(JoinChecksScenario, AHostThatWaitsDoesNotShowWhatRootIgnores) {
+    executor_.ignored = {"clock", "name-lookup"};
+    management_.clock_offset = 2h;
+    answers_lookups_ = false;
+    start();
+    advance(6min);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(JoinChecksScenario, ThePlanThatTheExecutorRefusesIsNamedInTheCondition) {
+    executor_.refuses_apply_with = "sysctl kernel.panic: expected it as owner hardening";
+    order_join();
+    EXPECT_EQ(phase(), Phase::failed);
+    EXPECT_THAT(reported(kBootstrapped).message,
+                testing::HasSubstr("sysctl kernel.panic: expected it as owner hardening"));
+    executor_.refuses_apply_with.clear();
+    advance(10min);
+    EXPECT_EQ(phase(), Phase::joined);
+}
+
 TEST(JoinChecks, TheClockMayDifferByFiveMinutes) {
     EXPECT_FALSE(clock_finding(5min));
     EXPECT_FALSE(clock_finding(-5min));

@@ -13,7 +13,15 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class RepairScenario : public Harness {};
+class RepairScenario : public Harness {
+protected:
+    /// Somebody harms the node, and the executor notices.
+    void harm(const wire::DriftedObject& object) {
+        executor_.set_drift({object});
+        settle();
+    }
+    std::string told() { return shown(kHostAsApplied).message; }
+};
 
 const wire::DriftedObject kStopped{"machine-u1", "unit kubelet.service", "inactive"};
 
@@ -49,18 +57,220 @@ TEST_F(RepairScenario, SomebodyWhoKeepsChangingItBackIsMetWithBackOff) {
     EXPECT_EQ(executor_.repaired.size(), before + 1) << "the row of repairs is forgotten";
 }
 
+TEST_F(RepairScenario, OneHarmAfterTheOtherIsRepairedAtOnce) {
+    join();
+    for (const char* found : {"inactive", "disabled", "masked"}) {
+        harm({"machine-u1", "unit kubelet.service", found});
+        EXPECT_THAT(state().executor.drift, IsEmpty()) << found;
+    }
+    EXPECT_THAT(executor_.repaired, SizeIs(3));
+    harm(kStopped);
+    EXPECT_THAT(told(), HasSubstr("repaired 3 times, next repair at"));
+    advance(5s);
+    EXPECT_THAT(executor_.repaired, SizeIs(4));
+    harm(kStopped);
+    advance(9s);
+    EXPECT_THAT(executor_.repaired, SizeIs(4));
+    advance(1s);
+    EXPECT_THAT(executor_.repaired, SizeIs(5)) << "the wait is doubled";
+}
+
+TEST_F(RepairScenario, WhatWasPutBackIsNotRepairedAgainBeforeTheHostWasCompared) {
+    join();
+    executor_.until_drift = 300ms;
+    harm(kStopped);
+    EXPECT_THAT(executor_.repaired, SizeIs(1));
+    advance(1s);
+    EXPECT_THAT(executor_.repaired, SizeIs(1));
+    EXPECT_THAT(state().executor.drift, IsEmpty());
+    harm(kStopped);
+    EXPECT_THAT(executor_.repaired, SizeIs(2));
+}
+
 TEST_F(RepairScenario, AnotherObjectIsRepairedAtOnce) {
     join();
-    executor_.set_drift({kStopped});
-    settle();
-    executor_.set_drift({{"machine-u1", "file /var/lib/kubelet/config.yaml", "changed"}});
-    settle();
-    EXPECT_THAT(executor_.repaired, SizeIs(2));
-    executor_.set_drift({kStopped});
-    settle();
-    EXPECT_THAT(executor_.repaired, SizeIs(2)) << "the same object again waits";
+    for (int i = 0; i < 3; ++i) harm(kStopped);
+    harm({"machine-u1", "file /var/lib/kubelet/config.yaml", "changed"});
+    EXPECT_THAT(executor_.repaired, SizeIs(4));
+    harm(kStopped);
+    EXPECT_THAT(executor_.repaired, SizeIs(4)) << "the same object again waits";
     ASSERT_TRUE(command(model::Verb::repair));
-    EXPECT_THAT(executor_.repaired, SizeIs(3)) << "but not when a person asks";
+    EXPECT_THAT(executor_.repaired, SizeIs(5)) << "but not when a person asks";
+}
+
+TEST_F(RepairScenario, WhatIsNotRepairedIsNotSaidToBe) {
+    const std::string stops = "kubexmctl pause stops repairs";
+    join();
+    executor_.refuses_repair_with = "the journal is damaged";
+    harm(kStopped);
+    EXPECT_THAT(told(), testing::EndsWith(stops));
+    management_.patch(kHost, {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", ""}}}}}});
+    settle();
+    EXPECT_EQ(told(), "unit kubelet.service: inactive; not repaired at present");
+    management_.patch(kHost,
+                      {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", nullptr}}}}}});
+    assign("u2", "workers-2");
+    ASSERT_EQ(phase(), Phase::held);
+    EXPECT_THAT(told(), testing::EndsWith(stops)) << "its orders are held, not its repair";
+    assign();
+    EXPECT_THAT(told(), testing::EndsWith(stops));
+    const wire::DriftedObject roots{"root", "file /etc/hosts", "changed"};
+    executor_.set_drift({roots, kStopped});
+    settle();
+    EXPECT_THAT(told(), HasSubstr("unit kubelet.service: inactive and 1 more objects; repaired"));
+    harm(roots);
+    EXPECT_EQ(told(), "file /etc/hosts: changed; not repaired: apply the plan of owner root again");
+    executor_.set_drift(
+        {{std::string(wire::kWatchOwner), "the watch of the host", "no watches left"}});
+    advance(1s);
+    EXPECT_EQ(told(), "the watch of the host: no watches left; the executor tries again by itself");
+}
+
+TEST_F(RepairScenario, AHeldNodeIsRepaired) {
+    join();
+    assign("u2", "workers-2");
+    advance(10s);
+    ASSERT_EQ(phase(), Phase::held);
+    executor_.holds_plans = true;
+    harm(kStopped);
+    EXPECT_THAT(executor_.repaired, ElementsAre("machine-u1"));
+    EXPECT_EQ(phase(), Phase::held) << "during the repair";
+    EXPECT_EQ(shown(kAssignmentApplied).reason, kManualDecisionRequired);
+    executor_.holds_plans = false;
+    executor_.end_plan(model::PlanState::done);
+    advance(10s);
+    EXPECT_THAT(state().executor.drift, IsEmpty());
+    EXPECT_EQ(phase(), Phase::held);
+    EXPECT_THAT(events("ManualDecisionRequired"), SizeIs(1));
+    EXPECT_THAT(events("HostRepaired"), SizeIs(1));
+    EXPECT_THAT(executor_.cancelled, IsEmpty());
+    EXPECT_THAT(executor_.applied, SizeIs(1));
+}
+
+TEST_F(RepairScenario, OrdersThatAreHeldDoNotEndARepair) {
+    join();
+    executor_.holds_plans = true;
+    harm(kStopped);
+    ASSERT_THAT(executor_.repaired, SizeIs(1));
+    assign("u2", "workers-2");
+    EXPECT_THAT(executor_.cancelled, IsEmpty());
+    executor_.holds_plans = false;
+    executor_.end_plan(model::PlanState::done);
+    advance(10s);
+    EXPECT_EQ(phase(), Phase::held);
+    EXPECT_THAT(executor_.repaired, SizeIs(1));
+}
+
+/// The secret of the new machine is not there yet.
+TEST_F(RepairScenario, ANodeThatCannotBeAdoptedYetIsRepaired) {
+    join();
+    management_.erase(kSecret);
+    assign("u2", "workers-2");
+    ASSERT_TRUE(command(model::Verb::adopt));
+    advance(10min);
+    ASSERT_THAT(executor_.applied, SizeIs(1));
+    harm(kStopped);
+    EXPECT_THAT(executor_.repaired, ElementsAre("machine-u1"));
+    EXPECT_THAT(state().executor.drift, IsEmpty());
+    EXPECT_THAT(events("HostDrifted"), SizeIs(1));
+    executor_.refuses_repair_with = "the journal is damaged";
+    harm(kStopped);
+    EXPECT_THAT(told(), testing::EndsWith("kubexmctl pause stops repairs"));
+    executor_.refuses_repair_with.clear();
+    EXPECT_THAT(command(model::Verb::repair).value(), HasSubstr("repairing"));
+    EXPECT_THAT(state().executor.drift, IsEmpty());
+    make_secret();
+    advance(10min);
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_TRUE(executor_.has("machine-u2"));
+}
+
+TEST_F(RepairScenario, WhatRootUndidIsNotPutBack) {
+    join();
+    executor_.undo_as_root("machine-u1");
+    settle();
+    ASSERT_EQ(phase(), Phase::held);
+    harm(kStopped);
+    advance(1h);
+    EXPECT_THAT(executor_.repaired, IsEmpty());
+    EXPECT_EQ(told(), "unit kubelet.service: inactive; not repaired at present");
+}
+
+TEST_F(RepairScenario, DriftAfterTheEndOfTheSubscriptionIsRepaired) {
+    join();
+    executor_.end_subscription();
+    executor_.set_drift({kStopped});
+    advance(10s);
+    EXPECT_THAT(executor_.repaired, ElementsAre("machine-u1"));
+}
+
+TEST_F(RepairScenario, ASubscriptionThatAlwaysEndsIsNoHotLoop) {
+    join();
+    executor_.ends_subscriptions = true;
+    executor_.end_subscription();
+    advance(2h);
+    EXPECT_GT(executor_.subscriptions, 15);
+    EXPECT_LT(executor_.subscriptions, 40);
+    lose_executor();
+    executor_.ends_subscriptions = false;
+    const int before = executor_.subscriptions;
+    regain_executor();
+    advance(1h);
+    EXPECT_EQ(executor_.subscriptions, before + 1);
+}
+
+TEST_F(RepairScenario, APauseEndsARepair) {
+    join();
+    executor_.holds_plans = true;
+    executor_.set_drift({kStopped});
+    settle();
+    ASSERT_THAT(executor_.repaired, SizeIs(1));
+    ASSERT_TRUE(command(model::Verb::pause));
+    settle();
+    EXPECT_THAT(executor_.cancelled, SizeIs(1));
+    EXPECT_EQ(phase(), Phase::paused);
+    advance(1h);
+    EXPECT_THAT(executor_.repaired, SizeIs(1));
+}
+
+TEST_F(RepairScenario, ALeaveDoesNotWaitForARepair) {
+    join();
+    executor_.holds_plans = true;
+    executor_.set_drift({kStopped});
+    settle();
+    ASSERT_THAT(executor_.repaired, SizeIs(1));
+    ASSERT_TRUE(command(model::Verb::leave));
+    settle();
+    EXPECT_THAT(executor_.undone, ElementsAre("machine-u1"));
+    EXPECT_EQ(phase(), Phase::releasing);
+}
+
+/// The executor sends what differs once.
+TEST_F(RepairScenario, ARefusedRepairIsTriedAgain) {
+    join();
+    executor_.refuses_repair_with = "the journal is damaged";
+    executor_.set_drift({kStopped});
+    advance(1min);
+    EXPECT_THAT(executor_.repaired, SizeIs(4)) << "at once, after 5 s, 10 s and 20 s more";
+    executor_.refuses_repair_with.clear();
+    advance(1min);
+    EXPECT_THAT(executor_.repaired, SizeIs(5));
+    EXPECT_THAT(state().executor.drift, IsEmpty());
+    advance(1h);
+    EXPECT_THAT(executor_.repaired, SizeIs(5));
+}
+
+TEST_F(RepairScenario, AFailedRepairIsTriedAgain) {
+    join();
+    executor_.fails_with = "disk full";
+    executor_.set_drift({kStopped});
+    advance(1min);
+    EXPECT_THAT(executor_.repaired, SizeIs(4));
+    EXPECT_THAT(events("HostRepairFailed"), SizeIs(1));
+    EXPECT_EQ(phase(), Phase::joined);
+    executor_.fails_with.clear();
+    advance(1min);
+    EXPECT_THAT(state().executor.drift, IsEmpty());
 }
 
 TEST_F(RepairScenario, APauseStopsRepairs) {
@@ -72,6 +282,38 @@ TEST_F(RepairScenario, APauseStopsRepairs) {
     EXPECT_THAT(reported(kHostAsApplied).message, HasSubstr("repair is paused"));
     ASSERT_TRUE(command(model::Verb::resume));
     EXPECT_THAT(executor_.repaired, SizeIs(1));
+}
+
+TEST_F(RepairScenario, APersonIsToldWhyNothingIsRepaired) {
+    join();
+    ASSERT_TRUE(command(model::Verb::pause));
+    EXPECT_THAT(command(model::Verb::repair).value(), HasSubstr("no object differs"));
+    executor_.set_drift({kStopped});
+    settle();
+    const auto paused = command(model::Verb::repair);
+    ASSERT_FALSE(paused);
+    EXPECT_EQ(paused.error().code, Code::conflict);
+    EXPECT_THAT(paused.error().what, HasSubstr("run kubexmctl resume first"));
+    ASSERT_TRUE(command(model::Verb::resume));
+    executor_.undo_as_root("machine-u1");
+    settle();
+    EXPECT_EQ(phase(), Phase::held);
+    executor_.set_drift({kStopped});
+    settle();
+    const auto held = command(model::Verb::repair);
+    ASSERT_FALSE(held);
+    EXPECT_EQ(held.error().code, Code::conflict);
+    EXPECT_THAT(held.error().what, HasSubstr("root undid"));
+}
+
+TEST_F(RepairScenario, APersonIsToldWhoseObjectsDiffer) {
+    join();
+    executor_.set_drift({{"root", "file /etc/hosts", "changed"}});
+    settle();
+    const auto refused = command(model::Verb::repair);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::conflict);
+    EXPECT_THAT(refused.error().what, HasSubstr("file /etc/hosts differs, and is of owner root"));
 }
 
 TEST_F(RepairScenario, DriftOfOtherOwnersIsLeftAlone) {

@@ -28,6 +28,7 @@ TEST_F(Scenario, AHostEnrolsJoinsAndIsReleased) {
     EXPECT_EQ(phase(), Phase::waiting);
     EXPECT_EQ(reported(kBootstrapped).reason, kNodeAbsent);
     EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("as it was"));
+    EXPECT_EQ(reported(kNodeReady).reason, kNodeAbsent);
     EXPECT_FALSE(management_.find(kHost)->contains("/status/machineRef"_json_pointer));
     EXPECT_FALSE(state().memory.joined);
     EXPECT_EQ(management_.conflicts, 0) << "a conflict delays the release by a second";
@@ -144,6 +145,67 @@ TEST_F(Scenario, AnAnswerThatIsReadLateDoesNotHideANewerVersion) {
     EXPECT_FALSE(management_.find(kHost)->contains("/status/machineRef"_json_pointer));
 }
 
+/// Its ByoHost changes between the end of the undo and the patches that free it: kubexmd learns of
+/// it by a conflict.
+TEST_F(Scenario, AReleaseThatIsWithdrawnBeforeTheByoHostIsFreedKeepsItsMachine) {
+    join();
+    executor_.holds_plans = true;
+    ask_for_release();
+    management_.lateness = [] { return 50; };
+    patch_release(nullptr);
+    executor_.end_plan(model::PlanState::undone);
+    executor_.holds_plans = false;
+    settle();
+    EXPECT_EQ(management_.conflicts, 1);
+    EXPECT_TRUE(management_.find(kHost)->contains("/status/machineRef"_json_pointer));
+    advance(10s);
+    EXPECT_EQ(phase(), Phase::joined);
+    EXPECT_TRUE(executor_.has("machine-u1"));
+    EXPECT_THAT(executor_.applied, SizeIs(2));
+}
+
+TEST_F(Scenario, AReleaseLooksAtTheNodeWhileItIsUndone) {
+    join();
+    executor_.holds_plans = true;
+    const int connections = workload_.connections;
+    ask_for_release();
+    const auto requests = workload_.requests.size();
+    executor_.end_plan(model::PlanState::undone);
+    settle();
+    EXPECT_EQ(workload_.requests.size(), requests + 1);
+    EXPECT_EQ(workload_.requests.back(), std::string("DELETE ") + kNode);
+    EXPECT_EQ(workload_.connections, connections + 1);
+    EXPECT_EQ(phase(), Phase::waiting);
+}
+
+/// Somebody deletes the Node while the host is released, and it is registered once more.
+class ReplacedNode : public Scenario {
+protected:
+    void release_with(const char* machine) {
+        join();
+        executor_.holds_plans = true;
+        ask_for_release();
+        json node = *workload_.find(kNode);
+        node["metadata"] = {{"name", "h1"}};
+        node["status"]["nodeInfo"]["machineID"] = machine;
+        workload_.erase(kNode);
+        workload_.put(kNode, node);
+        executor_.end_plan(model::PlanState::undone);
+        advance(10s);
+        EXPECT_EQ(phase(), Phase::waiting);
+    }
+};
+
+TEST_F(ReplacedNode, IsDeletedWhereItIsOurs) {
+    release_with("m1");
+    EXPECT_EQ(workload_.find(kNode), nullptr);
+}
+
+TEST_F(ReplacedNode, StaysWhereItIsAnotherMachines) {
+    release_with("m2");
+    EXPECT_NE(workload_.find(kNode), nullptr);
+}
+
 TEST_F(Scenario, WhatStaysIsReported) {
     join();
     executor_.stays = {{"file /etc/cni/net.d/10-x.conf", "somebody changed it", false}};
@@ -156,15 +218,26 @@ TEST_F(Scenario, WhatStaysIsReported) {
 
 TEST_F(Scenario, AHostIsNotFreedWhileSomethingWouldHarmTheNextJoin) {
     join();
-    executor_.stays = {{"mount /var/lib/kubelet/pods/x", "busy", true}};
+    executor_.leftovers = {{"content of /var/lib/kubelet", "busy", true}};
     ask_for_release();
     advance(10s);
     EXPECT_EQ(phase(), Phase::releasing);
     EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("busy"));
     EXPECT_TRUE(management_.find(kHost)->contains("/status/machineRef"_json_pointer));
-    executor_.stays.clear();
+    executor_.leftovers.clear();
     advance(10min);
     EXPECT_EQ(phase(), Phase::waiting);
+}
+
+TEST_F(Scenario, TheTimesOfConditionsAreOfTheServersClock) {
+    management_.clock_offset = 2h;
+    join();
+    const std::string joined = rfc3339(time_.now() + 2h - 1min);
+    EXPECT_GT(reported(kBootstrapped).since, joined);
+    advance(1h);
+    ask_for_release();
+    advance(10s);
+    EXPECT_GT(reported(kBootstrapped).since, rfc3339(time_.now() + 2h - 1min)) << "freed";
 }
 
 TEST_F(Scenario, ConditionsOfOthersKeepAllTheirFields) {

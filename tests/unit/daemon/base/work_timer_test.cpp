@@ -7,19 +7,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(WorkTimer, WithoutWorkIsAlwaysAlive) {
-    WorkTimer pulse;
-    EXPECT_TRUE(pulse.alive(0s));
-    pulse.beat();
-    pulse.rest();
-    EXPECT_TRUE(pulse.alive(0s));
+TEST(WorkTimer, WithoutWorkIsNeverStuck) {
+    WorkTimer timer;
+    EXPECT_FALSE(timer.is_stuck(0s));
+    timer.begin();
+    timer.end();
+    EXPECT_FALSE(timer.is_stuck(0s));
 }
 
-TEST(WorkTimer, WithWorkIsAliveUpToTheLimit) {
-    WorkTimer pulse;
-    pulse.beat();
-    EXPECT_TRUE(pulse.alive(1h));
-    EXPECT_FALSE(pulse.alive(0s));
+TEST(WorkTimer, WithWorkIsStuckAfterTheLimit) {
+    WorkTimer timer;
+    timer.begin();
+    EXPECT_FALSE(timer.is_stuck(1h));
+    EXPECT_TRUE(timer.is_stuck(0s));
 }
 
 }  // namespace

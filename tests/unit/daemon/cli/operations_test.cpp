@@ -5,16 +5,13 @@
 #include <thread>
 
 #include "daemon/cli/exit_code.hpp"
-#include "daemon/cli/node_owners.hpp"
 #include "tests/unit/api/http/served.hpp"
 #include "tests/unit/daemon/cli/kubexmctl.hpp"
 
 namespace kubexm::cli {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 /// kubexmctl and the real server.
 class Operations : public http::Served {
@@ -89,16 +86,6 @@ TEST(OperationsWithoutKubexmd, NameTheCommandToStartIt) {
         EXPECT_EQ(outcome.code, kUnreachable);
         EXPECT_THAT(outcome.text, HasSubstr("systemctl restart kubexmd\n"));
     }
-    const auto leave = kubexmctl(sockets + "leave");
-    EXPECT_EQ(leave.code, kUnreachable);
-    EXPECT_THAT(leave.text, AllOf(HasSubstr("systemctl restart kubexmd, then kubexmctl leave"),
-                                  HasSubstr("are not known: connecting to the executor")));
-}
-
-TEST(OperationsWithoutKubexmd, NameRootsWayOut) {
-    EXPECT_THAT(without_kubexmd(OwnerNames{"machine-1", "machine-\x1b"}),
-                HasSubstr(":\n    kubexmctl undo machine-1\n    kubexmctl undo machine-\\x1b"));
-    EXPECT_THAT(without_kubexmd(OwnerNames{}), StartsWith("No objects of a node"));
 }
 
 TEST(Help, OfEveryCommandListsTheExitCodes) {

@@ -50,6 +50,32 @@ TEST(ReleaseProgress, NamesWhatStays) {
               "This host is released, but some objects stay:\nstays    file /x\\x1b: changed\n");
 }
 
+/// kubexmd was started again, and does not know yet how far the release is.
+TEST(ReleaseProgress, WaitsForAKubexmdThatDoesNotKnowYet) {
+    for (const char* phase : {"enrolling", "unconfigured"}) {
+        ReleaseProgress progress;
+        EXPECT_EQ(progress.update({{"phase", phase}, {"plan", nullptr}}), "") << phase;
+        EXPECT_EQ(progress.end(), std::nullopt) << phase;
+    }
+}
+
+/// After kubexmctl leave the host is held.
+TEST(ReleaseProgress, SucceedsWhereAPersonsWordHoldsTheHost) {
+    json last = status("held", json::array());
+    last["plan"]["stays"] = {{{"object", "file /x"}, {"why", "no"}, {"blocksJoin", false}}};
+    last["conditions"] = {{{"type", "AssignmentApplied"}, {"reason", "ReleasedByPerson"}}};
+    ReleaseProgress progress;
+    EXPECT_EQ(progress.update(last),
+              "This host is released, but some objects stay:\nstays    file /x: no\n");
+    EXPECT_EQ(progress.end(), kDone);
+    last["plan"] = nullptr;
+    EXPECT_EQ(progress.update(last), "This host is released.\n") << "of a kubexmd started again";
+    EXPECT_EQ(progress.end(), kDone);
+    last["conditions"][0]["reason"] = "ManualDecisionRequired";
+    progress.update(last);
+    EXPECT_EQ(progress.end(), kFailed);
+}
+
 TEST(ReleaseProgress, EndsWithTheReasonOfAFailure) {
     ReleaseProgress progress;
     json held = status("failed", json::array());

@@ -49,7 +49,7 @@ TEST_F(Status, WithoutKubexmdNamesTheCommandToStartIt) {
     const TempDirectory directory;
     const auto outcome = kubexmctl("--api-socket " + (directory / "none.sock") + " status");
     EXPECT_EQ(outcome.code, kUnreachable);
-    EXPECT_THAT(outcome.text, HasSubstr("systemctl start kubexmd\n"));
+    EXPECT_THAT(outcome.text, HasSubstr("systemctl restart kubexmd\n"));
 }
 
 /// A process in the place of kubexmd that answers with the given bytes.

@@ -28,6 +28,7 @@ TEST(StatusText, ShowsEverythingAboutAHost) {
               "condition    Unknown  Ready\n"
               "certificate  node until 2027-01-02T03:04:05Z\n"
               "unit         active   kubelet.service (enabled)\n"
+              "permits      clusters: those that root listed; registries: any with TLS\n"
               "version      0.1.0\n");
 }
 

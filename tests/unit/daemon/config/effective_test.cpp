@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/config/config.hpp"
+#include "daemon/config/executor_config.hpp"
 #include "tests/unit/daemon/config/scratch.hpp"
 
 namespace kubexm::config {
@@ -20,7 +21,6 @@ TEST(Effective, ShowsEveryValueAndItsFile) {
               "  pods_timeout: 2m\n"
               "api:\n"
               "  listen: 127.0.0.1:10240\n"
-              "  socket: /run/kubexm/kubexmd.sock\n"
               "executor:\n"
               "  socket: /run/kubexm-executor/executor.sock\n"
               "state: /var/lib/kubexm\n");
@@ -41,7 +41,6 @@ TEST(Effective, ShowsEveryValueAndItsFile) {
                   "  pods_timeout: 2m\n"
                   "api:\n"
                   "  listen: 127.0.0.1:10240\n"
-                  "  socket: /run/kubexm/kubexmd.sock\n"
                   "executor:\n"
                   "  socket: /run/kubexm-executor/executor.sock\n"
                   "state: \"/x: #y\"  # " +
@@ -60,6 +59,18 @@ TEST(Effective, CanBeReadAgain) {
     ASSERT_TRUE(again) << again.error().what;
     again->origins = config.origins;
     EXPECT_EQ(*again, config);
+}
+
+TEST(Effective, SaysWhatAListOfTheExecutorMeansThatRootLeftOut) {
+    ExecutorConfig config;
+    config.allow.modules = {};
+    config.origins["allow.modules"] = "executor.yaml";
+    config.origins["allow.registries"] = "executor.yaml";
+    const std::string text = effective(config);
+    EXPECT_THAT(text, testing::HasSubstr("clusters:\n    - \"*\"  # any API server\n"));
+    EXPECT_THAT(text, testing::HasSubstr("# executor.yaml: any registry with TLS\n"));
+    EXPECT_THAT(text, testing::HasSubstr("- cni0  # not set: the documented default\n"));
+    EXPECT_THAT(text, testing::HasSubstr("modules:\n    []  # executor.yaml\n"));
 }
 
 }  // namespace

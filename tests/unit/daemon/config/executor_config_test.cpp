@@ -99,6 +99,15 @@ TEST(ExecutorConfig, DefaultsExcludeFilesThatRootExecutes) {
     EXPECT_THAT(Allowed{}.executables, IsEmpty());
 }
 
+TEST(ExecutorConfig, DefaultsClaimOnlyWhatAJoinMakes) {
+    const Lists lists = Allowed{}.directories;
+    EXPECT_THAT(lists.at("unmounted"), IsEmpty());
+    for (const std::string shared : {"/etc/cni", "/opt/cni", "/var/lib/cni", "/run/containerd",
+                                     "/var/lib/containerd", "/var/lib/kube-proxy"}) {
+        EXPECT_THAT(lists.at("claim"), Not(Contains(shared)));
+    }
+}
+
 TEST(ExecutorConfig, DefaultsSatisfyTheRules) {
     const Allowed defaults;
     for (const auto& [type, paths] : defaults.directories) {

@@ -34,7 +34,11 @@ INSTANTIATE_TEST_SUITE_P(
              {"", "127.0.0.1:10240", "[::1]:1", "127.0.0.1:65535"},
              {"127.0.0.1", "0.0.0.0:10240", "localhost:10240", "127.0.0.1:0", "127.0.0.1:65536",
               "127.0.0.1:1x", "127.0.0.1:01", ":10240", "::1:10240"}},
-        Case{kPodsTimeout, {"2m", "90s", "3m", "0s"}, {"", "2", "181s", "1h", "-1s", "2 m"}},
+        Case{kAllowedRegistry,
+             {"*", "docker.io", "10.0.0.5:5000", "http://10.0.0.5:5000", "http://mirror"},
+             {"", "http://", "http://*", "https://docker.io", "docker.io/library", "*.io"}},
+        Case{
+            kPodsTimeout, {"2m", "90s", "120s", "0s"}, {"", "2", "121s", "3m", "1h", "-1s", "2 m"}},
         Case{kAllowedSysctlPattern,
              {"net.ipv4.ip_forward", "fs.inotify.*", "net.ipv4.*", "kernel.panic",
               "vm.max_map_count", "net.bridge.bridge-nf-call-iptables", "kernel.panic_on_oops"},

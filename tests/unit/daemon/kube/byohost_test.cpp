@@ -37,6 +37,22 @@ TEST(ByoHost, IsReadAsTheProviderWritesIt) {
     EXPECT_FALSE(host.paused || host.release_asked);
 }
 
+TEST(ByoHost, TellsChangesOfOthersFromItsOwn) {
+    const auto others = [](const char* patch) {
+        json object = attached();
+        object.merge_patch(json::parse(patch));
+        return host_from_json(object).others;
+    };
+    const std::string before = others("{}");
+    EXPECT_EQ(others(R"({"metadata": {"resourceVersion": "8", "managedFields": [{}]}})"), before);
+    EXPECT_EQ(others(R"({"status": {"conditions": [], "network": []}})"), before);
+    for (const char* theirs : {R"({"metadata": {"annotations": {"read": "again"}}})",
+                               R"({"spec": {"labels": {"site": "b"}}})",
+                               R"({"status": {"machineRef": {"uid": "u2"}}})"}) {
+        EXPECT_NE(others(theirs), before) << theirs;
+    }
+}
+
 TEST(ByoHost, AcceptsAnAnnotationWithoutAValue) {
     json object = attached();
     object["metadata"]["annotations"]["cluster.x-k8s.io/paused"] = "";

@@ -62,6 +62,17 @@ TEST(Kubeconfig, ReadsTheCurrentContext) {
     EXPECT_TRUE(access->certificate.empty() && access->key.empty());
 }
 
+TEST(Kubeconfig, ReadsAServerNameInAnyCaseAndRefusesWhatIsNone) {
+    const auto access =
+        credentials_from_kubeconfig(kubeconfig(kServer + ", tls-server-name: API.Example", kUser));
+    ASSERT_TRUE(access) << access.error().what;
+    EXPECT_EQ(access->server_name, "api.example");
+    for (const char* name : {"a/b", "-a", "a..b", "a_b"}) {
+        EXPECT_THAT(finding(kubeconfig(kServer + ", tls-server-name: " + name, kUser)),
+                    HasSubstr("cluster.tls-server-name: expected a DNS name"));
+    }
+}
+
 TEST(Kubeconfig, ReadsACertificateAndItsKey) {
     const auto access = credentials_from_kubeconfig(
         kubeconfig(kServer, "client-certificate-data: " + base64("certificate") +
@@ -89,6 +100,7 @@ TEST(Kubeconfig, ReadsServersAsClientGoDoes) {
     };
     EXPECT_EQ(server("10.0.0.1:6443"), "https://10.0.0.1:6443");
     EXPECT_EQ(server("api.example"), "https://api.example:443");
+    EXPECT_EQ(server("https://ABC.gr7.EKS.example"), "https://abc.gr7.eks.example:443");
     EXPECT_EQ(server("https://[fd00::1]:6443/"), "https://[fd00::1]:6443");
     EXPECT_EQ(server("https://rancher/k8s/clusters/c-1/"), "https://rancher:443/k8s/clusters/c-1");
     for (const char* bad : {"", "http://10.0.0.1:8080", "ftp://x", "https://user:pass@host",

@@ -25,6 +25,20 @@ TEST(SigningRequest, HasTheFormOfTheApi) {
     EXPECT_EQ(short_lived["spec"]["expirationSeconds"], 600);
 }
 
+TEST(SigningRequest, IsReadBack) {
+    const SigningRequest made{"n", "s", "PEM", {"client auth", "digital signature"}, {}};
+    const SigningRequest read = signing_request_from_json(to_json(made));
+    EXPECT_EQ(read.name, "n");
+    EXPECT_EQ(read.signer, "s");
+    EXPECT_EQ(read.request, "PEM");
+    EXPECT_EQ(read.usages, made.usages);
+    for (const char* wrong : {"{}", "7", R"({"spec": {"usages": 7, "request": "%"}})"}) {
+        EXPECT_EQ(signing_request_from_json(json::parse(wrong)).request, "") << wrong;
+    }
+    EXPECT_THAT(signing_request_from_json(json{{"spec", {{"usages", {1, "a"}}}}}).usages,
+                testing::ElementsAre("", "a"));
+}
+
 TEST(SigningRequest, IsIssuedDeniedOrPending) {
     EXPECT_EQ(issued_certificate(json::object()).value(), "");
     EXPECT_EQ(issued_certificate(json{{"status", {{"certificate", base64("PEM")}}}}).value(),

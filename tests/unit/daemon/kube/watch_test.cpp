@@ -83,8 +83,7 @@ protected:
         ApiTest::TearDown();
     }
     /// One reply per request; the last one is repeated.
-    void begin(std::vector<Reply> replies, std::chrono::milliseconds most_silence = 110s,
-               const Json& known = {}) {
+    void begin(std::vector<Reply> replies, const WatchLimits& limits = {}, const Json& known = {}) {
         replies_ = std::move(replies);
         server_ =
             std::make_unique<HttpsServer>(authority_, [this](const Seen&, Connection& connection) {
@@ -93,8 +92,8 @@ protected:
             });
         client_ = api(access(*server_));
         on_loop([&] {
-            watch_ = std::make_unique<Watch>(loop_, *client_, "/api/v1/nodes", "h1", listener(),
-                                             most_silence);
+            watch_ = std::make_unique<Watch>(
+                loop_, *client_, [] { return 0.5; }, "/api/v1/nodes", "h1", listener(), limits);
             if (known.is_null()) return watch_->start();
             watch_->start_after(known);
         });
@@ -145,13 +144,13 @@ TEST_F(WatchTest, ReportsTheObjectAndItsChanges) {
 }
 
 TEST_F(WatchTest, BeginsAtAnObjectThatIsKnown) {
-    begin({watching(event("MODIFIED", object("h1", 6, 2)))}, 110s, Json::parse(object("h1", 5, 1)));
+    begin({watching(event("MODIFIED", object("h1", 6, 2)))}, {}, Json::parse(object("h1", 5, 1)));
     EXPECT_THAT(seen_.wait_for(3), ElementsAre("1", "ok", "2"));
     EXPECT_THAT(requests(1), ElementsAre("watch 5"));
 }
 
 TEST_F(WatchTest, ListsWhereTheKnownObjectIsTooOld) {
-    begin({with(410, kExpired), with(200, list(20, object("h1", 19, 2))), watching("")}, 110s,
+    begin({with(410, kExpired), with(200, list(20, object("h1", 19, 2))), watching("")}, {},
           Json::parse(object("h1", 5, 1)));
     EXPECT_THAT(requests(3), ElementsAre("watch 5", "list 5", "watch 20"));
 }
@@ -159,7 +158,7 @@ TEST_F(WatchTest, ListsWhereTheKnownObjectIsTooOld) {
 TEST_F(WatchTest, ListsAgainWhenBookmarksStop) {
     begin({with(200, list(5, object("h1", 3, 1))), watching(event("BOOKMARK", object("", 9, 0))),
            with(200, list(12, object("h1", 11, 2))), watching("")},
-          50ms);
+          {.most_silence = 50ms});
     EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 9", "watch 12"));
     EXPECT_THAT(seen_.wait_for(3), ElementsAre("ok", "1", "2"));
 }
@@ -168,7 +167,7 @@ TEST_F(WatchTest, ListsAgainWhenItIsNotAnswered) {
     begin({with(200, list(5, object("h1", 3, 1))),
            [](Connection& connection) { connection.wait_for_the_client_to_go(); },
            with(200, list(12, object("h1", 11, 2))), watching("")},
-          50ms);
+          {.most_silence = 50ms});
     EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 5", "watch 12"));
     EXPECT_THAT(seen_.wait_for(3), ElementsAre("ok", "1", "2"));
 }
@@ -182,7 +181,7 @@ TEST_F(WatchTest, ListsOnceMoreWhereTheFirstBookmarkDoesNotCome) {
                connection.chunk(event("MODIFIED", object("h1", 8, 3)));
                connection.wait_for_the_client_to_go();
            }},
-          200ms);
+          {.most_silence = 200ms});
     EXPECT_THAT(seen_.wait_for(4), ElementsAre("ok", "1", "2", "3"));
     EXPECT_THAT(requests(4), ElementsAre("list", "watch 5", "list 5", "watch 7"));
 }
@@ -192,11 +191,10 @@ TEST_F(WatchTest, ExpectsBookmarksOfAServerThatSentThemInAnEarlierWatch) {
            [](Connection& connection) {
                connection.begin_chunks();
                connection.chunk(event("BOOKMARK", object("", 9, 0)));
-               std::this_thread::sleep_for(1100ms);  // a watch that worked for a while
                connection.chunk("");
            },
            watching(""), with(200, list(12, object("h1", 11, 2))), watching("")},
-          1500ms);
+          {.most_silence = 600ms, .shortest = 0ms});
     EXPECT_THAT(requests(5), ElementsAre("list", "watch 5", "watch 9", "list 9", "watch 12"));
 }
 
@@ -208,8 +206,7 @@ TEST_F(WatchTest, SelectsOneObjectByName) {
     EXPECT_EQ(seen[0].path, "/api/v1/nodes?fieldSelector=metadata.name%3Dh1");
     EXPECT_THAT(seen[1].path,
                 MatchesRegex("/api/v1/nodes\\?fieldSelector=metadata\\.name%3Dh1&watch=true"
-                             "&allowWatchBookmarks=true&timeoutSeconds=([3-5][0-9][0-9]|600)"
-                             "&resourceVersion=5"));
+                             "&allowWatchBookmarks=true&timeoutSeconds=450&resourceVersion=5"));
     EXPECT_THAT(seen_.wait_for(2), ElementsAre("ok", "null"));
 }
 
@@ -219,10 +216,10 @@ TEST_F(WatchTest, ResumesFromTheLastVersion) {
                connection.begin_chunks();
                connection.chunk(event("MODIFIED", object("h1", 6, 2)) +
                                 event("BOOKMARK", object("", 9, 0)));
-               std::this_thread::sleep_for(1100ms);  // a watch that worked for a while
                connection.chunk("");
            },
-           watching(event("MODIFIED", object("h1", 12, 3)))});
+           watching(event("MODIFIED", object("h1", 12, 3)))},
+          {.shortest = 0ms});
     EXPECT_THAT(seen_.wait_for(4), ElementsAre("ok", "1", "2", "3"));
     EXPECT_THAT(requests(3), ElementsAre("list", "watch 5", "watch 9"));
 }

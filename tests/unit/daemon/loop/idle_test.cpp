@@ -73,7 +73,7 @@ private:
 TEST_F(Idle, DoesNotWakeUp) {
     settle();
     const long before = sleeps_of(id_);
-    std::this_thread::sleep_for(1200ms);  // longer than a tick of one second
+    std::this_thread::sleep_for(1200ms);  // a measurement over more than a tick of one second
     EXPECT_EQ(sleeps_of(id_), before);
 }
 

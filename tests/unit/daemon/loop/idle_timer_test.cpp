@@ -27,7 +27,7 @@ TEST(IdleTimer, CallsBackOnceAPeriodAfterTheLastTouch) {
         },
         kPeriod);
     timer.touch();
-    std::this_thread::sleep_for(kPeriod / 2);
+    std::this_thread::sleep_for(kPeriod / 2);  // a touch within the period
     touched = std::chrono::steady_clock::now();
     timer.touch();
     EXPECT_EQ(run(loop), 0);

@@ -34,7 +34,7 @@ TEST(Command, OfAnUnknownClientIsRefusedWithTheMember) {
         {"", "operation: "},
         {"leave", "operation: "},
         {"[]", "operation: expected an object"},
-        {"{}", "operation.verb: is missing"},
+        {"{}", "operation.verb: expected, found none"},
         {R"({"verb":"format"})", "operation.verb: expected one of pause, resume, leave"},
         {R"({"verb":["leave"]})", "operation.verb: expected one of"},
         {R"({"verb":"leave","verb":"pause"})", "operation: "},

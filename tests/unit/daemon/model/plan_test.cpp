@@ -100,15 +100,15 @@ INSTANTIATE_TEST_SUITE_P(
     Plan, RefusedPlan,
     testing::Values(
         Refusal{"[]", "plan: expected an object"},
-        Refusal{R"({"owner":"o","steps":[]})", "id: is missing"},
+        Refusal{R"({"owner":"o","steps":[]})", "id: expected, found none"},
         Refusal{R"({"id":"a/b","owner":"o","steps":[]})", "id: expected 1 to 128 letters"},
         Refusal{R"({"id":"a","owner":"o","steps":[],"x":1})", "plan.x: is not known"},
-        Refusal{R"({"id":"a","owner":"o","steps":[],"hash":"0"})", "hash: does not agree"},
+        Refusal{R"({"id":"a","owner":"o","steps":[],"hash":"0"})", "hash: expected the value"},
         Refusal{with_step("1"), "steps[0]: expected an object"},
         Refusal{with_step(R"({"type":"shell","with":{}})"),
                 "steps[0].with.type: shell is not known"},
         Refusal{with_step(R"({"type":"sysctl","with":{"key":"a"}})"),
-                "steps[0].with.value: is missing"},
+                "steps[0].with.value: expected, found none"},
         Refusal{with_step(R"({"type":"sysctl","with":{"key":"a","value":"b","c":1}})"),
                 "steps[0].with.c: is not known; known are key, value, type"},
         Refusal{with_step(R"({"type":"sysctl","with":{"key":7,"value":"b"}})"),
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{with_step(R"({"type":"sysctl","with":{"key":"a\u0000b","value":"b"}})"),
                 "expected no NUL byte"},
         Refusal{with_step(R"({"type":"sysctl","target":"other","with":{"key":"a","value":"b"}})"),
-                "steps[0].target: does not agree"},
+                "steps[0].target: expected the value"},
         Refusal{
             with_step(
                 R"({"type":"directory","with":{"path":"/a","access":{"mode":"0999","uid":0,"gid":0}}})"),

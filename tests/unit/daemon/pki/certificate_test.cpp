@@ -125,6 +125,19 @@ TEST(Bundle, IsNormalised) {
     EXPECT_EQ(*bundle, one.certificate() + two.certificate());
 }
 
+TEST(Bundle, HasTheSameFingerprintsInAnyOrder) {
+    const std::string one = TestAuthority("one").certificate();
+    const std::string two = TestAuthority("two").certificate();
+    const auto both = fingerprints_of(one + two);
+    const auto reversed = fingerprints_of("text\n" + two + one);
+    const auto first = fingerprints_of(one);
+    ASSERT_TRUE(both && reversed && first);
+    EXPECT_EQ(*both, *reversed);
+    EXPECT_EQ(first->size(), 1U);
+    EXPECT_TRUE(std::ranges::includes(*both, *first));
+    EXPECT_FALSE(fingerprints_of(""));
+}
+
 TEST(Bundle, RefusesEverythingElse) {
     const std::string good = TestAuthority().certificate();
     const std::string end = "-----END CERTIFICATE-----\n";

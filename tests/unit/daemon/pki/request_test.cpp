@@ -48,6 +48,31 @@ TEST(Request, HasOnlyTheSubject) {
     EXPECT_EQ(::X509_REQ_get_attr_count(request.get()), 0);
 }
 
+TEST(Request, IsReadBack) {
+    const Key key = make_key();
+    const auto pem = make_request(key, {"system:node:h1", "system:nodes"});
+    ASSERT_TRUE(pem) << pem.error().what;
+    const auto read = read_request(*pem);
+    ASSERT_TRUE(read) << read.error().what;
+    EXPECT_EQ(read->public_key, key.public_key());
+    EXPECT_EQ(read->subject, (Subject{"system:node:h1", "system:nodes"}));
+    EXPECT_TRUE(read->has_only_subject);
+}
+
+TEST(Request, ThatIsNoneOrIsDamagedIsRefused) {
+    std::string damaged = make_request(make_key(), {"system:node:h1", "system:nodes"}).value();
+    damaged[damaged.find('\n') + 70] ^= 1;
+    for (const std::string& text :
+         {std::string(), std::string("rubbish"), pem_of(make_key()), damaged,
+          std::string(1 << 20, '-'),
+          std::string("-----BEGIN CERTIFICATE REQUEST-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: "
+                      "AES-128-CBC,00000000000000000000000000000000\n\nAAAA\n"
+                      "-----END CERTIFICATE REQUEST-----\n")}) {
+        EXPECT_FALSE(read_request(text)) << text.substr(0, 80);
+        EXPECT_EQ(::ERR_peek_error(), 0U);
+    }
+}
+
 TEST(Request, AcceptsTheLongestNodeName) {
     const std::string name = "system:node:" + std::string(253, 'a');
     const auto pem = make_request(make_key(), {name, "system:nodes"});

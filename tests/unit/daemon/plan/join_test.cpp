@@ -63,6 +63,23 @@ TEST(JoinPlan, ClaimsBetweenTheDirectoriesAndTheirFiles) {
     EXPECT_LT(first_of<model::SideEffects>(plan), first_of<model::SecretFile>(plan));
 }
 
+TEST(JoinPlan, IsUndoneWhileSystemdReloads) {
+    // Undo runs in reverse. From the unit's file on, only control groups need systemd.
+    const model::Plan plan = make_join(example(), "join-1");
+    const auto place_of = [&](const std::string& object) {
+        const auto is_it = [&](const Step& step) { return object_of(step) == object; };
+        return std::ranges::find_if(plan.steps, is_it) - plan.steps.begin();
+    };
+    const auto at = [&](model::SideEffect kind) {
+        return place_of(object_of(Step(model::SideEffects{kind})));
+    };
+    EXPECT_EQ(at(model::SideEffect::cgroups), 0);
+    EXPECT_EQ(at(model::SideEffect::network_files), 1);
+    EXPECT_LT(at(model::SideEffect::routes), at(model::SideEffect::links)) << "most go with links";
+    EXPECT_LT(at(model::SideEffect::sets), at(model::SideEffect::chains)) << "chains use sets";
+    EXPECT_LT(at(model::SideEffect::pods), place_of("file /etc/systemd/system/kubelet.service"));
+}
+
 TEST(JoinPlan, NamesSecretsByDigestOnly) {
     const auto secrets = steps_of<model::SecretFile>(make_join(example(), "join-1"));
     ASSERT_EQ(secrets.size(), 2U);
@@ -96,6 +113,28 @@ TEST(JoinPlan, RestartsKubeletOnlyWhenItsFilesChange) {
     EXPECT_EQ(key(other), key(example())) << "a new certificate is read without a restart";
     other.kubelet.max_pods = 50;
     EXPECT_NE(key(other), key(example()));
+}
+
+TEST(JoinPlan, RestartsKubeletForCasThatItWasNotStartedWith) {
+    model::NodeJoin other = example();
+    other.ca_digest = std::string(64, 'e');
+    const auto key = [](const model::NodeJoin& join) {
+        return kubelet_of(make_join(join, "join-1")).restart_key;
+    };
+    EXPECT_EQ(key(other), key(example())) << "one that went";
+    other.started_ca_digest = other.ca_digest;
+    EXPECT_NE(key(other), key(example()));
+    EXPECT_NE(make_join(other, "join-1").wanted, make_join(example(), "join-1").wanted);
+    model::NodeJoin started = other;
+    started.started_ca_digest.clear();
+    EXPECT_EQ(make_join(other, "join-1").wanted, make_join(started, "join-1").wanted)
+        << "what kubelet was started with is no order";
+}
+
+TEST(JoinPlan, ANewVersionRestartsNoKubelet) {
+    // Where this fails, an upgrade of kubexmd restarts kubelet with the next plan of every node.
+    EXPECT_EQ(kubelet_of(make_join(example(), "join-1")).restart_key,
+              "f9d4199649cf398981c6dd4e785e14c85e906ee982be1790012257d9fb5b4afb");
 }
 
 TEST(JoinPlan, IsTheSameForTheSameJoin) {

@@ -22,6 +22,12 @@ Harness::Harness() {
     facts_.name = "h1";
     facts_.machine_id = "m1";
     directory_.write("bootstrap", management_.kubeconfig("abc.def"));
+    for (SimulatedCluster* each : {&management_, &workload_, &other_}) {
+        each->ahead = [this] {
+            return std::chrono::floor<std::chrono::seconds>(time_.now() -
+                                                            std::chrono::system_clock::now());
+        };
+    }
     executor_.now = [this] { return std::chrono::system_clock::to_time_t(time_.now()); };
     executor_.on_done = [this](const model::Plan& plan) {
         if (plan.purpose == model::PlanPurpose::join) set_node("True");
@@ -37,9 +43,9 @@ void Harness::begin() {
     auto connect =
         [this](const kube::ClusterCredentials& credentials) -> Result<std::unique_ptr<kube::Api>> {
         for (SimulatedCluster* each : {&workload_, &other_}) {
-            if (credentials.server == each->server()) return each->connect();
+            if (credentials.server == each->server()) return each->connect(credentials);
         }
-        return management_.connect();
+        return management_.connect(credentials);
     };
     agent_ = must(Agent::create(
         loop_,
@@ -52,11 +58,11 @@ void Harness::begin() {
         {.executor = executor_,
          .connect = connect,
          .clock = [this] { return time_.now(); },
+         .random = [this] { return random_(); },
          .look_up = [this](Loop&, const std::string&,
                            std::function<void()> done) { return answer_lookup(std::move(done)); },
-         .read_facts = [this](const std::string&) -> Result<model::HostFacts> {
-             return facts();
-         }}));
+         .read_facts = [this](const std::string&) -> Result<model::HostFacts> { return facts(); },
+         .read_name = [this]() -> Result<std::string> { return facts_.name; }}));
     agent_->on_executor(executor_.connected ? Result<>() : fail(Code::unavailable, "no executor"));
     agent_->start();
 }
@@ -78,9 +84,11 @@ void Harness::settle() {
     }
 }
 
-void Harness::turn(int turns) {
-    for (int i = 0; i < turns && must(loop_.turn()); ++i) {
+bool Harness::turn(int turns) {
+    for (int i = 0; i < turns; ++i) {
+        if (!must(loop_.turn())) return false;
     }
+    return true;
 }
 
 void Harness::advance(std::chrono::seconds duration) {
@@ -126,10 +134,18 @@ void Harness::ask_for_release() {
     settle();
 }
 
-void Harness::patch_release() {
+void Harness::patch_release() { patch_release(""); }
+
+void Harness::withdraw_release() {
+    patch_release(nullptr);
+    settle();
+}
+
+void Harness::patch_release(const json& value) {
     management_.patch(
-        kHost, {{"metadata",
-                 {{"annotations", {{"byoh.infrastructure.cluster.x-k8s.io/unregistering", ""}}}}}});
+        kHost,
+        {{"metadata",
+          {{"annotations", {{"byoh.infrastructure.cluster.x-k8s.io/unregistering", value}}}}}});
 }
 
 void Harness::join() {
@@ -189,11 +205,23 @@ void Harness::set_node(const char* ready) {
     workload_.put(kNode, std::move(node));
 }
 
+std::string Harness::path_of(const std::string& pod) {
+    return "/api/v1/namespaces/default/pods/" + pod;
+}
+
+void Harness::put_pod(const std::string& name, const json& more) {
+    json pod{{"metadata", {{"namespace", "default"}, {"name", name}}},
+             {"status", {{"phase", "Running"}}}};
+    pod.merge_patch(more);
+    workload_.put(path_of(name), pod);
+}
+
 Result<std::string> Harness::command(model::Verb verb,
                                      std::optional<std::chrono::seconds> duration) {
     Result<std::string> answer = fail(Code::internal, "no answer");
-    agent_->submit({.verb = verb, .duration = duration, .uid = 0, .door = "control", .id = ""},
-                   [&](Result<std::string> text) { answer = std::move(text); });
+    agent_->submit(
+        {.verb = verb, .duration = duration, .uid = kPerson, .listener = "control", .id = ""},
+        [&](Result<std::string> text) { answer = std::move(text); });
     settle();
     return answer;
 }
@@ -210,8 +238,8 @@ void Harness::regain_executor() {
     settle();
 }
 
-void Harness::begin_adoption() {
-    agent_->submit({.verb = model::Verb::adopt, .duration = {}, .uid = 0, .door = "", .id = ""},
+void Harness::begin(model::Verb verb) {
+    agent_->submit({.verb = verb, .duration = {}, .uid = 0, .listener = "", .id = ""},
                    [](const Result<std::string>& text) { ASSERT_TRUE(text); });
 }
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 
 #include "daemon/agent/agent.hpp"
@@ -24,6 +25,7 @@ namespace kubexm::agent {
 class Harness : public testing::Test {
 protected:
     using json = nlohmann::json;
+    static constexpr std::uint32_t kPerson = 4711;
     static constexpr const char* kHost =
         "/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/default/byohosts/h1";
     static constexpr const char* kEvents = "/api/v1/namespaces/default/events";
@@ -38,8 +40,8 @@ protected:
     /// kubexmd ends and starts again.
     void restart();
     void settle();
-    /// At most so many turns of the loop.
-    void turn(int turns);
+    /// At most so many turns of the loop; false: it became idle before.
+    bool turn(int turns);
     void advance(std::chrono::seconds duration);
     /// What kubexmd reads on the host now.
     model::HostFacts facts() const;
@@ -48,6 +50,7 @@ protected:
     void assign(const std::string& uid = "u1", const std::string& name = "workers-1");
     void make_secret(const std::string& kubelet_config = "");
     void ask_for_release();
+    void withdraw_release();
     // The same without the turns of the loop that follow.
     void patch_assignment(const std::string& uid = "u1", const std::string& name = "workers-1");
     void patch_release();
@@ -68,15 +71,20 @@ protected:
     std::vector<json> events(const std::string& reason) const;
     std::size_t count_requests(const SimulatedCluster& cluster, const std::string& text) const;
     void set_node(const char* ready);
+    static std::string path_of(const std::string& pod);
+    /// A pod that runs on the node.
+    void put_pod(const std::string& name, const json& more = json::object());
     Result<std::string> command(model::Verb verb,
                                 std::optional<std::chrono::seconds> duration = {});
     /// The executor ends, and starts again; its plans go on.
     void lose_executor();
     void regain_executor();
-    /// `kubexmctl adopt` without the turns of the loop that follow.
-    void begin_adoption();
+    /// A command without the turns of the loop that follow.
+    void begin(model::Verb verb);
+    void begin_adoption() { begin(model::Verb::adopt); }
     /// kubexmd ends; what it has asked of the executor since the last turn never arrives.
     void kill_before_executor_is_asked();
+    void patch_release(const json& value);
     /// Of the host's name.
     Result<Loop::Handle> answer_lookup(std::function<void()> done);
 
@@ -87,6 +95,10 @@ protected:
     SimulatedCluster workload_{loop_, "https://workload:6443"};
     SimulatedCluster other_{loop_, "https://other:6443"};  // another management cluster
     SimulatedExecutor executor_{loop_};
+    /// The same numbers in every run.
+    Random random_ = [engine = std::minstd_rand()]() mutable {
+        return std::uniform_real_distribution<double>(0, 1)(engine);
+    };
     model::HostFacts facts_;
     bool answers_lookups_ = true;
     std::vector<Link> links_;  // of the host, beside those facts

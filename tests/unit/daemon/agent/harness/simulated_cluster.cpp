@@ -65,11 +65,15 @@ Code code_of(int status) {
 
 class SimulatedApi : public kube::Api {
 public:
-    explicit SimulatedApi(SimulatedCluster& cluster) : cluster_(cluster) {}
+    SimulatedApi(SimulatedCluster& cluster, SimulatedCluster::Client client)
+        : cluster_(cluster), client_(std::move(client)) {}
 
     const std::string& server() const override { return cluster_.server_; }
     std::optional<std::chrono::seconds> clock_offset() const override {
         return cluster_.clock_offset;
+    }
+    void use_certificate(std::string certificate, Secret) override {
+        cluster_.used_certificates.push_back(std::move(certificate));
     }
     kube::Api::Handle get(std::string path, Callback callback) override {
         return ask("GET", std::move(path), {}, std::move(callback));
@@ -93,10 +97,13 @@ public:
                                       std::move(end),
                                       handle->alive,
                                       {}});
-        cluster_.loop_.post([&cluster = cluster_, watcher, path] {
+        cluster_.loop_.post([&cluster = cluster_, client = client_, watcher, path] {
             if (watcher->alive.expired()) return;
             if (!cluster.available_) {
                 return watcher->end(cluster.no_connection(path));
+            }
+            if (auto permitted = cluster.permit(client, path); !permitted) {
+                return watcher->end(permitted);
             }
             cluster.watchers_.push_back(watcher);
             watcher->line("");
@@ -110,11 +117,14 @@ private:
     /// the answer comes later.
     kube::Api::Handle ask(const char* verb, std::string target, json body, Callback callback) {
         auto handle = std::make_unique<agent::Handle>();
-        cluster_.loop_.post([&cluster = cluster_, verb = std::string(verb),
+        cluster_.loop_.post([&cluster = cluster_, client = client_, verb = std::string(verb),
                              target = std::move(target), body = std::move(body),
                              callback = std::move(callback),
                              alive = std::weak_ptr<int>(handle->alive)]() mutable {
-            auto answer = cluster.answer(verb, target, body);
+            if (cluster.is_silent(target)) {
+                return cluster.let_wait(target, alive, std::move(callback));
+            }
+            auto answer = cluster.answer(client, verb, target, body);
             const int late = verb == "PATCH" ? std::exchange(cluster.late_turns, 0) : 0;
             SimulatedCluster::after_turns(
                 cluster.loop_, late + cluster.lateness(),
@@ -127,13 +137,37 @@ private:
     }
 
     SimulatedCluster& cluster_;
+    SimulatedCluster::Client client_;
 };
 
 SimulatedCluster::SimulatedCluster(Loop& loop, std::string server)
     : loop_(loop), server_(std::move(server)), authority_(server_) {}
 
-std::unique_ptr<kube::Api> SimulatedCluster::connect() {
-    return std::make_unique<SimulatedApi>(*this);
+std::unique_ptr<kube::Api> SimulatedCluster::connect(const kube::ClusterCredentials& credentials) {
+    ++connections;
+    return std::make_unique<SimulatedApi>(
+        *this, Client{std::string(credentials.token.reveal()), credentials.certificate});
+}
+
+void SimulatedCluster::refuse_certificates() {
+    issued_.clear();
+    set_available(false);
+    set_available(true);
+}
+
+void SimulatedCluster::refuse_certificates_for_now() {
+    accepts_certificates = false;
+    set_available(false);
+    set_available(true);
+}
+
+Answer<void> SimulatedCluster::permit(const Client& client, const std::string& path) const {
+    const bool is_known = accepts_certificates && issued_.contains(client.certificate);
+    if (path == "/version" || is_known) return {};
+    const bool is_token = client.certificate.empty() && !client.token.empty() && accepts_tokens;
+    if (!is_token) return failure(Code::denied, 401, "Unauthorized", path);
+    if (path.starts_with(kube::kSigningPath)) return {};
+    return failure(Code::denied, 403, "Forbidden", path);
 }
 
 std::string SimulatedCluster::kubeconfig(const std::string& token) const {
@@ -198,6 +232,20 @@ std::unexpected<Failure> SimulatedCluster::no_connection(const std::string& targ
     return lost;
 }
 
+bool SimulatedCluster::is_silent(const std::string& target) const {
+    return !silent_path.empty() && target.find(silent_path) != std::string::npos;
+}
+
+void SimulatedCluster::let_wait(const std::string& target, std::weak_ptr<int> alive,
+                                kube::Api::Callback callback) {
+    requests.push_back("no answer " + target);
+    auto timer = loop_.after(kPatience, [this, target, alive = std::move(alive),
+                                         callback = std::move(callback)]() mutable {
+        if (!alive.expired()) callback(no_connection(target));
+    });
+    silences_.push_back(std::move(timer.value()));
+}
+
 void SimulatedCluster::store(const std::string& path, json object, const char* event) {
     object["metadata"]["resourceVersion"] = std::to_string(++version_);
     if (!object["metadata"].contains("uid")) {
@@ -249,14 +297,19 @@ void SimulatedCluster::replay(const std::shared_ptr<Watcher>& watcher, long sinc
     send(watcher, json{{"type", exists ? "MODIFIED" : "DELETED"}, {"object", object}}.dump());
 }
 
-Answer<json> SimulatedCluster::answer(const std::string& verb, const std::string& target,
-                                      const json& body) {
+Answer<json> SimulatedCluster::answer(const Client& client, const std::string& verb,
+                                      const std::string& target, const json& body) {
     requests.push_back(verb + " " + target);
     const bool fails = fail_in == 1;
     fail_in = std::max(0, fail_in - 1);
     if (!available_ || fails) return no_connection(target);
+    if (auto permitted = permit(client, target); !permitted) {
+        return std::unexpected(permitted.error());
+    }
     if (refuse_status != 0 && target.find(refuse_path) != std::string::npos) {
-        return failure(code_of(refuse_status), refuse_status, "Refused", target);
+        auto refused = failure(code_of(refuse_status), refuse_status, "Refused", target);
+        refused.error().retry_after = retry_after;
+        return refused;
     }
     const std::string path = without_status(without_query(target));
     if (path.ends_with(kEviction)) return evict(path.substr(0, path.size() - kEviction.size()));
@@ -266,6 +319,10 @@ Answer<json> SimulatedCluster::answer(const std::string& verb, const std::string
     if (!objects_.contains(path)) return failure(Code::not_found, 404, "NotFound", target);
     if (verb == "PATCH") return change(path, body);
     if (verb == "DELETE") {
+        const json& uid = objects_.at(path).at("metadata").at("uid");
+        if (body.value("/preconditions/uid"_json_pointer, uid) != uid) {
+            return failure(Code::conflict, 409, "Conflict", target);
+        }
         is_pod(path) ? end_pod(path) : erase(path);
         return json::object();
     }
@@ -342,19 +399,23 @@ void SimulatedCluster::approve_all() {
     }
 }
 
-void SimulatedCluster::sign(json& request) const {
+void SimulatedCluster::sign(json& request) {
     const std::string pem = from_base64(request["spec"]["request"].get<std::string>()).value();
     const bool is_node = request["spec"]["signerName"].get<std::string>().ends_with("-kubelet");
+    const auto clock = ahead() + clock_offset.value_or(std::chrono::seconds(0));
     const Wanted wanted{
         .subject = is_node
                        ? std::vector<std::pair<const char*, std::string>>{{"O", "system:nodes"},
                                                                           {"CN", "system:node:h1"}}
                        : std::vector<std::pair<const char*, std::string>>{{"O", "byoh:hosts"},
                                                                           {"CN", "byoh:host:h1"}},
-        .ends = lifetime,
+        .begins = clock - std::chrono::minutes(5),
+        .ends = clock + lifetime,
         .extensions = {{NID_ext_key_usage, "clientAuth"}}};
+    const std::string certificate = authority_.sign(pem, wanted);
+    issued_.insert(certificate);
     request["status"] = {{"conditions", json::array({{{"type", "Approved"}, {"status", "True"}}})},
-                         {"certificate", base64(authority_.sign(pem, wanted))}};
+                         {"certificate", base64(certificate)}};
 }
 
 }  // namespace kubexm::agent

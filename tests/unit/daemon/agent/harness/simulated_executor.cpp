@@ -1,8 +1,10 @@
 #include "simulated_executor.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "daemon/base/io.hpp"
 #include "daemon/base/overloaded.hpp"
@@ -16,6 +18,16 @@ namespace {
 
 constexpr std::uint32_t kObjects = 45;
 
+wire::Outcome outcome_of(const model::Plan& plan, PlanState state) {
+    wire::Outcome outcome;
+    outcome.purpose = plan.purpose;
+    outcome.plan_id = plan.id;
+    outcome.wanted = plan.wanted;
+    outcome.uid = SimulatedExecutor::kAgentUid;
+    outcome.state = state;
+    return outcome;
+}
+
 }  // namespace
 
 void SimulatedExecutor::ask(wire::Request request, std::vector<Fd>, Handler handler) {
@@ -25,17 +37,49 @@ void SimulatedExecutor::ask(wire::Request request, std::vector<Fd>, Handler hand
     });
 }
 
+void SimulatedExecutor::note_asker(const wire::Request& request) {
+    std::visit(
+        [&]<typename T>(const T& each) {
+            if constexpr (requires { each.on_behalf_of; }) {
+                const auto& asker = each.on_behalf_of;
+                askers.push_back(asker ? fmt::format("{} for user {}, {}", T::kType, asker->uid,
+                                                     name_of(asker->origin))
+                                       : fmt::format("{} for nobody", T::kType));
+            }
+        },
+        request);
+}
+
+wire::Observation SimulatedExecutor::observe() const {
+    wire::Observation observation{
+        {{"kubelet.service", kubelet, "enabled"}}, owners_, running_.id, unconfirmed_, permits_};
+    for (wire::ObservedOwner& owner : observation.owners) owner.pending = pending;
+    return observation;
+}
+
+void SimulatedExecutor::answer_observations() {
+    holds_observations = false;
+    auto held = std::exchange(observations_, {});
+    for (auto& [observation, handler] : held | std::views::reverse) {
+        handler(std::move(observation));
+    }
+}
+
 void SimulatedExecutor::answer(const wire::Request& request, Handler handler) {
+    const bool fails = fail_in == 1;
+    fail_in = std::max(0, fail_in - 1);
+    if (fails) return handler(fail(Code::exhausted, "too many requests; retry later"));
+    note_asker(request);
     if (std::holds_alternative<wire::Observe>(request)) {
-        wire::Observation observation{
-            {{"kubelet.service", kubelet, "enabled"}}, owners_, running_.id, unconfirmed_};
-        for (wire::ObservedOwner& owner : observation.owners) owner.pending = pending;
-        return handler(std::move(observation));
+        if (!holds_observations) return handler(observe());
+        observations_.emplace_back(observe(), std::move(handler));
+        return;
     }
     if (std::holds_alternative<wire::Preflight>(request)) {
-        return handler(wire::PreflightResult{findings});
+        return handler(wire::PreflightResult{findings, ignored});
     }
     if (const auto* apply = std::get_if<wire::Apply>(&request)) {
+        if (!refuses_apply_with.empty()) return handler(fail(refuses_apply_as, refuses_apply_with));
         applied.push_back(apply->plan);
         return begin(apply->plan, std::move(handler));
     }
@@ -49,6 +93,7 @@ void SimulatedExecutor::answer(const wire::Request& request, Handler handler) {
     }
     if (const auto* repair = std::get_if<wire::Repair>(&request)) {
         repaired.push_back(repair->owner);
+        if (!refuses_repair_with.empty()) return handler(fail(Code::denied, refuses_repair_with));
         return begin({.id = repair->plan_id,
                       .owner = repair->owner,
                       .steps = {},
@@ -56,8 +101,12 @@ void SimulatedExecutor::answer(const wire::Request& request, Handler handler) {
                      std::move(handler));
     }
     if (std::holds_alternative<wire::Subscribe>(request)) {
+        ++subscriptions;
         subscriber_ = std::move(handler);
-        return subscriber_(wire::Drift{drift_});
+        subscriber_(wire::Drift{drift_});
+        if (!bootstrap_.empty()) send_bootstrap();
+        if (ends_subscriptions) end_subscription();
+        return;
     }
     if (const auto* follow = std::get_if<wire::Follow>(&request)) {
         if (running_.id != follow->plan_id) return handler(summary_of(follow->plan_id));
@@ -73,47 +122,65 @@ void SimulatedExecutor::answer(const wire::Request& request, Handler handler) {
 
 void SimulatedExecutor::begin(const model::Plan& plan, Handler handler) {
     running_ = plan;
-    wire::Outcome outcome;
-    outcome.purpose = plan.purpose;
-    outcome.plan_id = plan.id;
-    outcome.wanted = plan.wanted;
-    outcome.uid = kAgentUid;
-    outcome.state = PlanState::running;
-    set_outcome(plan.owner, outcome);
+    // How an undo ended is known until the next one has ended.
+    const bool is_again = plan.purpose == PlanPurpose::release && is_left(plan.owner);
+    if (!is_again) set_outcome(plan.owner, outcome_of(plan, PlanState::running));
     handler(wire::Accepted{plan.id});
     if (holds_plans) return;
-    loop_.post([this] {
-        end_plan(fails_with.empty() ? (running_.purpose == PlanPurpose::release ? PlanState::undone
-                                                                                : PlanState::done)
-                                    : PlanState::failed,
-                 fails_with);
-    });
+    loop_.post([this] { end_plan_as_expected(); });
+}
+
+/// Whether the newest plan of an owner is an undo that has ended.
+bool SimulatedExecutor::is_left(const std::string& owner) {
+    const auto& outcomes = owner_named(owner).outcomes;
+    return !outcomes.empty() && outcomes.front().purpose == PlanPurpose::release &&
+           outcomes.front().state != PlanState::running;
+}
+
+void SimulatedExecutor::end_plan_as_expected() {
+    if (!fails_with.empty()) return end_plan(PlanState::failed, fails_with);
+    if (running_.purpose != PlanPurpose::release) return end_plan(PlanState::done);
+    if (leftovers.empty()) return end_plan(PlanState::undone);
+    end_plan(PlanState::failed, leftovers.front().why);
 }
 
 void SimulatedExecutor::end_plan(PlanState state, const std::string& error) {
     if (running_.id.empty()) return;
     const model::Plan plan = std::exchange(running_, {});
     wire::ObservedOwner& owner = owner_named(plan.owner);
-    wire::Outcome outcome = owner.outcomes.front();
-    outcome.state = state;
+    wire::Outcome outcome = outcome_of(plan, state);
     outcome.error = error;
+    if (state == PlanState::done || state == PlanState::failed) owner.objects = kObjects;
     if (state == PlanState::undone) {
         owner.objects = 0;
         outcome.stays = stays;
     }
-    if (state == PlanState::done || state == PlanState::failed) owner.objects = kObjects;
+    const bool is_undo = plan.purpose == PlanPurpose::release;
+    if (is_undo && state != PlanState::undone && !leftovers.empty()) {
+        owner.objects = static_cast<std::uint32_t>(leftovers.size());
+        outcome.stays = stays;
+        outcome.stays.insert(outcome.stays.end(), leftovers.begin(), leftovers.end());
+    }
     set_outcome(plan.owner, outcome);
     // A repair writes the same bytes again.
     if (state == PlanState::done && plan.purpose != PlanPurpose::repair) pending.clear();
     if (state == PlanState::done) on_done(plan);
     report_end(plan.id);
-    if (plan.purpose == PlanPurpose::repair && state == PlanState::done) set_drift({});
+    if (plan.purpose == PlanPurpose::repair && state == PlanState::done) compare_host();
+}
+
+void SimulatedExecutor::compare_host() {
+    if (until_drift.count() == 0) return set_drift({});
+    auto timer = loop_.after(until_drift, [this] { set_drift({}); });
+    ASSERT_TRUE(timer);
+    comparison_ = *std::move(timer);
 }
 
 void SimulatedExecutor::report_end(const std::string& plan) {
     auto follows = std::move(follows_);
     follows_.clear();
     for (Open& open : follows) open.handler(summary_of(plan));
+    if (subscriber_) subscriber_(summary_of(plan));
 }
 
 wire::PlanSummary SimulatedExecutor::summary_of(const std::string& plan) const {
@@ -136,10 +203,10 @@ void SimulatedExecutor::undo_as_root(const std::string& owner) {
     owner_named(owner).objects = 0;
     wire::Outcome outcome;
     outcome.purpose = PlanPurpose::release;
-    outcome.plan_id = "undo-by-root";
+    outcome.plan_id = fmt::format("undo-by-root-{}", ++undos_by_root_);
     outcome.state = PlanState::undone;
     set_outcome(owner, outcome);
-    if (subscriber_) subscriber_(summary_of("undo-by-root"));
+    report_end(outcome.plan_id);
 }
 
 void SimulatedExecutor::apply_as_root(const std::string& owner) {
@@ -148,6 +215,12 @@ void SimulatedExecutor::apply_as_root(const std::string& owner) {
     outcome.state = PlanState::done;
     set_outcome(owner, outcome);
     owner_named(owner).objects = 1;
+}
+
+void SimulatedExecutor::undo_again(const std::string& owner) {
+    begin({.id = "undo-again", .owner = owner, .steps = {}, .purpose = PlanPurpose::release},
+          [](const Result<wire::Reply>&) {});
+    if (subscriber_) subscriber_(summary_of("undo-again"));
 }
 
 void SimulatedExecutor::add_node(const std::string& owner, const std::string& wanted) {
@@ -182,15 +255,34 @@ void SimulatedExecutor::set_unconfirmed(std::vector<wire::AuthorityView> authori
     if (subscriber_) subscriber_(wire::TrustedAuthorities{});
 }
 
+void SimulatedExecutor::end_subscription() {
+    Handler ended = std::exchange(subscriber_, {});
+    ASSERT_TRUE(ended);
+    ended(fail(Code::exhausted, "reply: expected at most 1 byte, found 2; request less"));
+}
+
 void SimulatedExecutor::set_drift(std::vector<wire::DriftedObject> objects) {
     drift_ = std::move(objects);
     if (subscriber_) subscriber_(wire::Drift{drift_});
 }
 
+void SimulatedExecutor::change_permits(model::Permits permits) {
+    permits_ = permits;
+    if (subscriber_) subscriber_(wire::PermitsChanged{permits});
+}
+
+void SimulatedExecutor::change_units(std::vector<wire::ObservedUnit> units) {
+    if (subscriber_) subscriber_(wire::UnitsChanged{std::move(units)});
+}
+
 void SimulatedExecutor::pass_bootstrap(const std::string& kubeconfig) {
-    auto content = memory_file(kubeconfig);
+    bootstrap_ = kubeconfig;
+    if (subscriber_) send_bootstrap();
+}
+
+void SimulatedExecutor::send_bootstrap() {
+    auto content = memory_file(bootstrap_);
     ASSERT_TRUE(content);
-    ASSERT_TRUE(subscriber_);
     subscriber_(wire::BootstrapKubeconfig{"", std::make_shared<const Fd>(*std::move(content))});
 }
 
@@ -205,8 +297,10 @@ void SimulatedExecutor::set_outcome(const std::string& owner, wire::Outcome outc
     outcome.at = now();
     wire::ObservedOwner entry = owner_named(owner);
     std::erase_if(owners_, [&](const wire::ObservedOwner& each) { return each.name == owner; });
-    std::erase_if(entry.outcomes,
-                  [&](const wire::Outcome& each) { return each.purpose == outcome.purpose; });
+    std::erase_if(entry.outcomes, [&](const wire::Outcome& each) {
+        const bool is_kept = each.state == PlanState::done && outcome.state != PlanState::done;
+        return each.purpose == outcome.purpose && !is_kept;
+    });
     entry.outcomes.insert(entry.outcomes.begin(), std::move(outcome));
     owners_.insert(owners_.begin(), std::move(entry));
 }

@@ -16,6 +16,9 @@ public:
 
     std::chrono::system_clock::time_point now() const { return start_ + elapsed_; }
 
+    /// Somebody sets the clock; timers do not notice.
+    void set_clock(Milliseconds forward) { start_ += forward; }
+
     /// For Loop::create().
     std::unique_ptr<Loop::Timers> timers() { return std::make_unique<Timers>(*this); }
 

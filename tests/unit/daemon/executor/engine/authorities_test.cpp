@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "daemon/executor/engine/joined_clusters.hpp"
 #include "tests/unit/test_authority.hpp"
 
 namespace kubexm::executor {
@@ -68,6 +69,38 @@ TEST_F(AuthorityRules, TheServerOfANodeMayGetAFurtherCaUnlessPinned) {
     EXPECT_TRUE(judge(below_, CaUse::server, {present_.pin}));
 }
 
+TEST_F(AuthorityRules, TheServerOfANodeKeepsOneOfItsCas) {
+    const std::optional<PresentCluster> present({"https://api:6443", {present_}, {present_}, {}});
+    const auto alone = [&](const Authority& wanted, const TrustedPins& trusted) {
+        return may_use_authorities({wanted}, CaUse::server, trusted, present);
+    };
+    EXPECT_THAT(alone(theirs_, {}).error().what, HasSubstr("not in place of all"));
+    EXPECT_TRUE(alone(below_, {})) << "the present one signed it";
+    EXPECT_TRUE(alone(theirs_, {.pinned = {theirs_.pin}, .confirmed = {}}));
+    EXPECT_TRUE(alone(theirs_, {.pinned = {}, .confirmed = {theirs_.pin}}));
+}
+
+TEST_F(AuthorityRules, TheServerOfANodeIsNotReplacedInTwoSteps) {
+    const PresentCluster added{"https://api:6443", {present_, theirs_}, {present_}, {}};
+    const auto alone = [&](const Authority& wanted, const TrustedPins& trusted) {
+        return may_use_authorities({wanted}, CaUse::server, trusted, added);
+    };
+    EXPECT_FALSE(alone(theirs_, {})) << "nobody confirmed it";
+    EXPECT_TRUE(alone(theirs_, {.pinned = {}, .confirmed = {theirs_.pin}}));
+    EXPECT_TRUE(alone(present_, {}));
+}
+
+TEST_F(AuthorityRules, ASignedCaIsOneOfTheLastJoin) {
+    const std::vector<JoinedCluster> joined{{"https://api:6443", {"s"}, {present_.pin}}};
+    const JoinedCluster again{"https://api:6443", {"other", "s"}, {}};
+    EXPECT_TRUE(may_join_again(joined, again, {present_, below_}, {}));
+    EXPECT_FALSE(may_join_again(joined, again, {below_}, {})) << "nobody can tell";
+    EXPECT_FALSE(may_join_again(joined, {"https://ip:6443", {"s"}, {}}, {theirs_}, {}));
+    EXPECT_TRUE(may_join_again(joined, {"https://api:6443", {"other"}, {}}, {theirs_}, {}));
+    EXPECT_TRUE(
+        may_join_again(joined, again, {theirs_}, {.pinned = {theirs_.pin}, .confirmed = {}}));
+}
+
 TEST_F(AuthorityRules, RootConfirmsACaBesideThePins) {
     const TrustedPins trusted{.pinned = {present_.pin}, .confirmed = {theirs_.pin}};
     for (const CaUse use : {CaUse::server, CaUse::client}) {
@@ -90,18 +123,30 @@ TEST_F(AuthorityRules, ACaThatCameLaterIsNotConfirmedUntilRootSaysSo) {
 
 TEST_F(AuthorityRules, ANodeKeepsItsServer) {
     const PresentCluster present{"https://api:6443", {}, {}, {}};
-    EXPECT_TRUE(may_use_server("https://api:6443", present));
-    EXPECT_TRUE(may_use_server("https://other:6443", std::nullopt));
-    const auto refused = may_use_server("https://other:6443", present);
+    const model::Kubeconfig same{.server = "https://api:6443"};
+    const model::Kubeconfig other{.server = "https://other:6443"};
+    EXPECT_TRUE(may_use_server(same, present));
+    EXPECT_TRUE(may_use_server(other, std::nullopt));
+    const auto refused = may_use_server(other, present);
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, HasSubstr("expected https://api:6443"));
+}
+
+TEST_F(AuthorityRules, ANodeKeepsTheNameOfItsServer) {
+    const PresentCluster present{"https://api:6443", {}, {}, {}, "api.example"};
+    model::Kubeconfig wanted{.server = "https://api:6443", .server_name = "api.example"};
+    EXPECT_TRUE(may_use_server(wanted, present));
+    wanted.server_name = "evil.example";
+    EXPECT_THAT(may_use_server(wanted, present).error().what,
+                HasSubstr("expected https://api:6443 with the name api.example"));
+    wanted.server_name.reset();
+    EXPECT_FALSE(may_use_server(wanted, present));
 }
 
 TEST_F(AuthorityRules, OnlyABundleBringsContentThere) {
     using namespace model;
     for (const char* path : {kClusterCa, kClientCa}) {
         EXPECT_TRUE(may_touch_authorities(DataFile{path, DataKind::ca_bundle, "", {}}));
-        EXPECT_FALSE(may_touch_authorities(DataFile{path, DataKind::registry_hosts, "", {}}));
         EXPECT_FALSE(may_touch_authorities(SecretFile{.path = path}));
         EXPECT_FALSE(may_touch_authorities(Symlink{path, "other.crt"}));
         EXPECT_FALSE(may_touch_authorities(ManagedBlock{.path = path}));

@@ -96,7 +96,7 @@ protected:
             EXPECT_THAT(record, IsOk());
             EXPECT_THAT(earlier.carry_out(*record, {}, {[](const Report&) {}, [] {}}), IsOk());
         }
-        engine.write_refusals();
+        engine.write_events();
     }
     /// Changes a pre-image in the file.
     void damage_ledger() const {

@@ -10,7 +10,7 @@ using namespace model;
 const Directory kPki{"/etc/kubernetes/pki", {}};
 const Directory kSibling{"/etc/kubernetes/pkix", {}};
 const DataFile kCa{"/etc/kubernetes/pki/ca.crt", DataKind::ca_bundle, "", {}};
-const DataFile kCni{"/etc/cni/net.d/10-x.conf", DataKind::cni_config, "", {}};
+const RenderedFile kCni{CniConfiguration{}};
 const SecretFile kKey{"/etc/kubernetes/pki/key", "", "", {}};
 const model::Claim kClaim{"/etc/kubernetes/pki", std::nullopt};
 const model::Claim kOuterClaim{"/etc/kubernetes", std::nullopt};
@@ -72,6 +72,20 @@ TEST(Groups, OfAnUndoHaveNoPathInAnother) {
     EXPECT_FALSE(may_share_undo_commit(kKubelet, kForward));
 }
 
+TEST(Reloads, GoOnWhileStepsAreUndoneThatDoNotNeedSystemd) {
+    const RenderedFile drop_in{ProxyDropIn{.service = ManagedService::kubelet}};
+    const Directory around{"/etc/systemd/system", {}};
+    for (const Step& step : {Step(kCa), Step(kPki), Step(kKey), Step(kClaim), Step(kPods),
+                             Step(kLinks), Step(kForward)}) {
+        EXPECT_TRUE(may_undo_during_reload(kUnitFile, step)) << object_of(step);
+    }
+    for (const Step& step : {Step(kKubelet), Step(kRun), Step(kTree), Step(kModule), Step(kReload),
+                             Step(drop_in), Step(around), Step(SideEffects{SideEffect::cgroups}),
+                             Step(SideEffects{SideEffect::network_files})}) {
+        EXPECT_FALSE(may_undo_during_reload(kUnitFile, step)) << object_of(step);
+    }
+}
+
 TEST(Groups, EndBeforeTheFirstStepThatDoesNotFit) {
     const std::vector<Step> steps{kForward, kPanic, kPki, kCa, kKey};
     std::vector<const Step*> list;
@@ -80,6 +94,13 @@ TEST(Groups, EndBeforeTheFirstStepThatDoesNotFit) {
     EXPECT_EQ(first_group(list), 3U);
     EXPECT_EQ(first_group(std::span(list).subspan(3)), 2U);
     EXPECT_EQ(first_group({}), 0U);
+}
+
+TEST(Dependencies, APathBelowAClaimIsClaimed) {
+    EXPECT_TRUE(is_claimed(kCa, kClaim));
+    EXPECT_TRUE(is_claimed(kCa, kOuterClaim));
+    EXPECT_FALSE(is_claimed(kSibling, kClaim));
+    EXPECT_FALSE(is_claimed(kCa, kPki));
 }
 
 TEST(Dependencies, OfOlderStepsOnAFailedUndo) {
@@ -119,15 +140,6 @@ TEST(Dependencies, OfOlderStepsOnAFailedUndo) {
     for (const Dependency& test : cases) {
         EXPECT_EQ(depends(test.older, test.failed), test.expected)
             << object_of(test.older) << " after " << object_of(test.failed);
-    }
-}
-
-TEST(WhatStays, HarmsTheNextJoinIfItRuns) {
-    for (const Step& step : {Step(kPods), Step(kKubelet), Step(kPodLogs)}) {
-        EXPECT_TRUE(harms_next_join(step)) << object_of(step);
-    }
-    for (const Step& step : {Step(kCa), Step(kForward), Step(kLinks)}) {
-        EXPECT_FALSE(harms_next_join(step)) << object_of(step);
     }
 }
 

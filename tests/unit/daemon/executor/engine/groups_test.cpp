@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "../host/path_units.hpp"
 #include "daemon/executor/engine/footprint.hpp"
 #include "daemon/plan/join.hpp"
@@ -14,6 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr std::size_t kGroupsOfAJoin = 7;
+constexpr std::size_t kGroupsOfARelease = 10;
 
 /// One commit a group, and five: caller, plan, end of the last group, end of the plan, and one to
 /// spare.
@@ -27,6 +30,31 @@ TEST(Groups, OfAJoinAreFew) {
         left = left.subspan(first_group(left));
     }
     EXPECT_EQ(groups, kGroupsOfAJoin);
+}
+
+/// The newest step first, those that are undone last at the end.
+std::vector<model::Step> in_undo_order(const model::Plan& plan) {
+    std::vector<model::Step> steps(plan.steps.rbegin(), plan.steps.rend());
+    std::ranges::stable_partition(steps, [](const model::Step& step) {
+        return model::traits_of(step).undo_order != model::UndoOrder::last;
+    });
+    return steps;
+}
+
+/// One commit a group, and four: caller, plan, end of the plan, and one to spare.
+TEST(Groups, OfAReleaseAreFew) {
+    const model::Plan plan = plan::make_join({.owner = "machine-1", .node_name = "h1"}, "join-1");
+    std::size_t groups = 1;
+    std::vector<model::Step> group;
+    for (const model::Step& step : in_undo_order(plan)) {
+        const bool fits = std::ranges::all_of(group, [&](const model::Step& earlier) {
+            return may_share_undo_commit(earlier, step);
+        });
+        if (!fits) group.clear();
+        if (!fits) ++groups;
+        group.push_back(step);
+    }
+    EXPECT_EQ(groups, kGroupsOfARelease);
 }
 
 /// Three links that form a group.
@@ -84,6 +112,16 @@ TEST_F(GroupOfLinks, AStoppedPlanLeavesNoEntryOfStepsThatWereNotBegun) {
     EXPECT_EQ(objects()["machine-1"], 1U);
 }
 
+/// The plan owns what it came to.
+TEST_F(GroupOfLinks, AStepThatHeldAlreadyAndWasNotBegunLeavesNoEntry) {
+    std::filesystem::create_symlink("x", scratch_.at("/etc/c"));
+    const auto state = run(plan_of({"/etc/a", "/etc/b", "/etc/c"}), 1,
+                           [&] { std::filesystem::create_directory(scratch_.at("/etc/b")); });
+    EXPECT_THAT(state, IsState(PlanState::failed));
+    EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::failed, StepState::pending));
+    EXPECT_EQ(objects()["machine-1"], 2U);
+}
+
 TEST_F(GroupOfLinks, AForgottenStepLeavesTheEntryOfAnotherOwner) {
     ASSERT_THAT(applied({"machine-2", "machine-2", {model::Symlink{"/etc/b", "theirs"}}}),
                 IsState(PlanState::done));
@@ -111,11 +149,39 @@ TEST_F(GroupOfLinks, AChangeAfterThePreparationIsCapturedAgain) {
     EXPECT_EQ(names_in(scratch_.at("/etc")), std::set<std::string>{"b"});
 }
 
+/// Also where its group is of one step: the commit before it may take long.
+TEST_F(GroupOfLinks, AChangeBeforeAStepThatStandsAloneIsCapturedAgain) {
+    engine.allow({.directories = {{"absent-path", {"/etc"}}}});
+    put(scratch_.at("/etc/a"), "prepared");
+    auto record =
+        engine.accept({"p", "machine-1", {model::AbsentPath{"/etc/a"}}}, {}, kAgentCaller);
+    ASSERT_THAT(record, IsOk());
+    const auto meanwhile = [&](const Report& report) {
+        if (report.state == StepState::prepared) put(scratch_.at("/etc/a"), "came in between");
+    };
+    ASSERT_THAT(engine.carry_out(*record, {}, {meanwhile, [] {}}), IsState(PlanState::done));
+    EXPECT_FALSE(std::filesystem::exists(scratch_.at("/etc/a")));
+    auto undo = engine.accept_undo("u", "machine-1", kAgentCaller);
+    ASSERT_THAT(undo, IsOk());
+    EXPECT_THAT(carried_out(*undo), IsState(PlanState::undone));
+    EXPECT_EQ(content_of(scratch_.at("/etc/a")), "came in between");
+}
+
+/// A step that replaces nothing is not looked at again.
+TEST_F(GroupOfLinks, AClaimIsCapturedOnce) {
+    engine.allow({.directories = {{"symlink", {"/etc"}}, {"claim", {"/opt", "/srv"}}}});
+    for (const char* path : {"/opt", "/srv"}) std::filesystem::create_directory(scratch_.at(path));
+    model::Plan plan{"p", "machine-1", {model::Claim{"/opt", {}}, model::Claim{"/srv", {}}}};
+    EXPECT_THAT(applied(plan), IsState(PlanState::done));
+    EXPECT_THAT(fake.calls_of_interest(), testing::SizeIs(2)) << "mounts below each";
+}
+
 TEST_F(GroupOfLinks, AStepKnowsWhatAnEarlierOneOfItsObjectApplied) {
     engine.allow({.directories = {{"symlink", {"/etc"}}, {"claim", {"/etc"}}}});
     have_units(fake, "Where", {});
-    const model::Claim claim{"/etc", std::nullopt};
-    model::Plan plan{"p", "machine-1", {claim, model::Symlink{"/etc/a", "x"}, claim}};
+    std::filesystem::create_directory(scratch_.at("/etc/d"));
+    const model::Claim claim{"/etc/d", std::nullopt};
+    model::Plan plan{"p", "machine-1", {claim, model::Symlink{"/etc/d/a", "x"}, claim}};
     EXPECT_THAT(applied(plan), IsState(PlanState::done));
     EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::done, StepState::skipped));
 }

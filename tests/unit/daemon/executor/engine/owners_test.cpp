@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../host/path_units.hpp"
 #include "daemon/base/digest.hpp"
+#include "daemon/model/remaining.hpp"
 #include "engine_host.hpp"
 
 namespace kubexm::executor {
@@ -95,6 +97,128 @@ TEST_F(Owners, AnUndoThatWasKilledWhileItAppliedAStepAgainIsRepeated) {
     EXPECT_EQ(target("/etc/link"), "x");
     EXPECT_EQ(undo("a"), PlanState::undone);
     EXPECT_EQ(target("/etc/link"), "");
+}
+
+TEST_F(Owners, AStepThatRootNoLongerPermitsIsNotAppliedAgain) {
+    apply("a", {model::Symlink{"/etc/link", "x"}, model::Symlink{"/etc/other", "x"}});
+    apply("b", {model::Symlink{"/etc/link", "y"}, model::Symlink{"/etc/other", "y"}});
+    engine.allow({.directories = {{"symlink", {"/etc/other", "/etc/x"}}}});
+    EXPECT_EQ(undo("b"), PlanState::undone) << "giving back is always permitted";
+    EXPECT_EQ(target("/etc/link"), "y");
+    const auto stays = model::stays_from_json(engine.plan("u3")->stays)->named;
+    ASSERT_EQ(stays.size(), 1U);
+    EXPECT_EQ(stays[0].object, "link /etc/link");
+    EXPECT_THAT(stays[0].why, testing::HasSubstr("not permitted any more"));
+    EXPECT_THAT(objects(), ElementsAre(Pair("a", 2)));
+    EXPECT_EQ(undo("a"), PlanState::undone);
+    EXPECT_EQ(target("/etc/link"), "");
+}
+
+/// What root's owner "hardening" has applied, and what kubexmd asks for.
+class RootsObjects : public Owners {
+protected:
+    RootsObjects() {
+        engine.allow({.directories = {{"symlink", {"/etc"}},
+                                      {"directory", {"/etc"}},
+                                      {"managed-block", {"/etc"}},
+                                      {"absent-path", {"/etc"}},
+                                      {"deleted-tree", {"/etc"}},
+                                      {"claim", {"/etc"}}}});
+        std::filesystem::create_directories(scratch_.at("/etc/roots"));
+        put(scratch_.at("/etc/hosts"), "");
+        EXPECT_EQ(apply("hardening", {model::Symlink{"/etc/roots/link", "x"}, kBlock}),
+                  PlanState::done);
+    }
+    Result<> asked(const model::Step& step) {
+        return engine.acceptable({"asked", "machine-1", {step}}, {}, kAgentCaller);
+    }
+    static inline const model::ManagedBlock kBlock{"/etc/hosts", "roots", {"192.0.2.1 a"}};
+};
+
+TEST_F(RootsObjects, AreNotReplaced) {
+    model::ManagedBlock block = kBlock;
+    block.lines = {"192.0.2.66 a"};
+    EXPECT_THAT(asked(block), IsError(Code::denied, "owner hardening of root"));
+    EXPECT_THAT(asked(model::Symlink{"/etc/roots/link", "y"}),
+                IsError(Code::denied, "link /etc/roots/link: expected it as owner hardening"));
+}
+
+TEST_F(RootsObjects, AreNotReplacedByAnotherType) {
+    for (const model::Step& step : std::vector<model::Step>{
+             model::AbsentPath{"/etc/roots/link"}, model::DeletedTree{"/etc/roots"},
+             model::ManagedBlock{"/etc/roots/link", "n", {"line"}}}) {
+        EXPECT_THAT(asked(step), IsError(Code::denied, "kubexmctl undo hardening"))
+            << model::text_of(step);
+    }
+}
+
+/// The file decides at the next boot.
+TEST_F(RootsObjects, AreNotOverriddenByAFileOfKernelParameters) {
+    engine.allow({.sysctls = {"vm.overcommit_memory", "vm.panic_on_oom", "kernel.panic"}});
+    for (const char* name : {"overcommit_memory", "panic_on_oom"}) {
+        std::filesystem::create_directories(scratch_.at("/proc/sys/vm"));
+        put(scratch_.at(std::string("/proc/sys/vm/") + name), "0\n");
+    }
+    std::filesystem::create_directories(scratch_.at("/etc/sysctl.d"));
+    const auto file = [](const std::string& key, const std::string& value) {
+        return model::RenderedFile{model::SysctlFile{{{"kernel.panic", "10"}, {key, value}}}, {}};
+    };
+    EXPECT_EQ(apply("tuning", {model::Sysctl{"vm.overcommit_memory", "2"}}), PlanState::done);
+    EXPECT_THAT(asked(file("vm.overcommit_memory", "1")), IsError(Code::denied, "owner tuning"));
+    EXPECT_THAT(asked(file("vm.overcommit_memory", "2")), IsOk());
+    EXPECT_THAT(asked(file("vm.panic_on_oom", "0")), IsOk());
+    if (!is_root()) GTEST_SKIP() << "a file of root";
+    EXPECT_EQ(apply("tuning", {file("vm.panic_on_oom", "1")}), PlanState::done);
+    EXPECT_THAT(asked(model::Sysctl{"vm.panic_on_oom", "0"}),
+                IsError(Code::denied, "file /etc/sysctl.d/99-kubexm.conf"));
+    EXPECT_THAT(asked(model::Sysctl{"vm.panic_on_oom", "1"}), IsOk());
+}
+
+TEST_F(RootsObjects, MayGetOneMoreOwner) {
+    EXPECT_THAT(applied({"p", "machine-1", {model::Symlink{"/etc/roots/link", "x"}, kBlock}}),
+                IsState(PlanState::done));
+    EXPECT_THAT(asked(model::ManagedBlock{"/etc/hosts", "ours", {"192.0.2.66 a"}}), IsOk());
+    EXPECT_THAT(asked(model::Claim{"/etc/roots"}), IsOk());
+    EXPECT_EQ(undo("machine-1"), PlanState::undone);
+    EXPECT_EQ(target("/etc/roots/link"), "x");
+}
+
+TEST_F(RootsObjects, OutliveAClaimThatWasThereBefore) {
+    have_units(fake, "Where", {});  // no mounts below the claim
+    std::filesystem::create_directory(scratch_.at("/etc/claimed"));
+    EXPECT_THAT(applied({"p", "machine-1", {model::Claim{"/etc/claimed"}}}),
+                IsState(PlanState::done));
+    std::filesystem::create_directories(scratch_.at("/etc/claimed/deep"));
+    std::filesystem::create_directories(scratch_.at("/etc/claimed/new"));
+    apply("hardening", {model::Symlink{"/etc/claimed/deep/link", "x"}});
+    EXPECT_EQ(undo("machine-1"), PlanState::undone);
+    EXPECT_EQ(target("/etc/claimed/deep/link"), "x");
+    EXPECT_FALSE(std::filesystem::exists(scratch_.at("/etc/claimed/new")));
+    const auto stays = model::stays_from_json(engine.plan("u3")->stays)->named;
+    ASSERT_EQ(stays.size(), 1U);
+    EXPECT_EQ(stays[0].why, "/etc/claimed stays with deep: not made by pods");
+}
+
+TEST_F(RootsObjects, ThatAreToBeAbsentDoNotOutliveAClaim) {
+    have_units(fake, "Where", {});
+    std::filesystem::create_directory(scratch_.at("/etc/claimed"));
+    EXPECT_THAT(applied({"p", "machine-1", {model::Claim{"/etc/claimed"}}}),
+                IsState(PlanState::done));
+    put(scratch_.at("/etc/claimed/unwanted"), "");
+    apply("hardening", {model::AbsentPath{"/etc/claimed/unwanted"}});
+    put(scratch_.at("/etc/claimed/unwanted"), "again");
+    EXPECT_EQ(undo("machine-1"), PlanState::undone);
+    EXPECT_THAT(names_in(scratch_.at("/etc/claimed")), IsEmpty());
+}
+
+TEST_F(RootsObjects, AreFreeAfterTheirUndo) {
+    EXPECT_EQ(undo("hardening"), PlanState::undone);
+    EXPECT_THAT(asked(model::Symlink{"/etc/roots/link", "y"}), IsOk());
+}
+
+TEST_F(RootsObjects, AreRootsToReplace) {
+    EXPECT_EQ(apply("other", {model::Symlink{"/etc/roots/link", "y"}}), PlanState::done);
+    EXPECT_EQ(target("/etc/roots/link"), "y");
 }
 
 /// Generations of a secret, each in a file of its own.

@@ -12,18 +12,30 @@ const std::string kDigest(64, 'a');
 
 AllowList allow() {
     return {.clusters = {"10.0.0.1:6443", "api.example.com:443"},
-            .registries = {"registry.k8s.io", "docker.io"},
-            .directories = {{"data-file", {"/etc/kubernetes/pki"}},
+            .registries = {"registry.k8s.io", "docker.io", "http://10.0.0.5:5000"},
+            .directories = {{"data-file", {"/etc/kubernetes/pki", "/etc/cni/net.d", "/etc/kubexm"}},
                             {"directory", {"/etc/kubernetes", "/var/lib/kubelet"}},
                             {"managed-block", {"/etc/hosts"}},
                             {"symlink", {"/etc/kubernetes/pki"}},
-                            {"deleted-tree", {"/var/lib/kubelet"}}},
+                            {"deleted-tree", {"/var/lib/kubelet"}},
+                            {"claim", {"/var/lib/kubelet", "/run/netns"}}},
             .units = {"kubelet.service"},
             .sysctls = {"net.ipv4.ip_forward", "net.bridge.*", "kernel.*"},
             .modules = {"overlay"},
+            .links = {"cni0"},
             .executables = {"/usr/local/bin/kubelet"},
             .components = {"kubelet"},
             .digests = {{"kubelet/v1.34.1/kubelet", kDigest}}};
+}
+
+Step mirrored(std::string registry, std::string endpoint) {
+    return RenderedFile{RegistryHosts{std::move(registry),
+                                      {{std::move(endpoint), {RegistryCapability::pull}, ""}}}};
+}
+
+Step pod_network(std::string bridge) {
+    return RenderedFile{CniConfiguration{
+        .name = "pods", .bridge = std::move(bridge), .ipv4_subnet = "10.244.1.0/24"}};
 }
 
 Result<> judged(Step step) { return permitted({"p", "o", {std::move(step)}}, allow()); }
@@ -38,7 +50,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         DataFile{"/etc/kubernetes/pki/ca.crt", DataKind::ca_bundle, kDigest, {}},
         Directory{"/etc/kubernetes", {}}, Directory{"/var/lib/kubelet/pki", {}},
-        Symlink{"/etc/kubernetes/pki/a", "b"},
+        Symlink{"/etc/kubernetes/pki/a", "b"}, Claim{"/var/lib/kubelet/pki"},
+        Claim{"/var/lib/kubelet", true}, Claim{"/run/netns", {}, "cni-"},
         Symlink{"/etc/kubernetes/pki/a", "/etc/kubernetes/pki/b"},
         ManagedBlock{"/etc/hosts", "names", {"10.0.0.5 h1"}}, DeletedTree{"/var/lib/kubelet"},
         Sysctl{"net.ipv4.ip_forward", "1"}, Sysctl{"net.bridge.bridge-nf-call-iptables", "1"},
@@ -48,6 +61,10 @@ INSTANTIATE_TEST_SUITE_P(
         RenderedFile{Kubeconfig{.server = "https://api.example.com"}},
         RenderedFile{ContainerdConfiguration{.sandbox_image = "registry.k8s.io/pause:3.10"}},
         RenderedFile{ContainerdConfiguration{.sandbox_image = "library/pause:3.10"}},
+        DataFile{"/etc/kubexm/registry-cas/a.crt", DataKind::ca_bundle, kDigest, {}},
+        mirrored("docker.io", "https://registry.k8s.io"),
+        mirrored("docker.io", "http://10.0.0.5:5000"),
+        mirrored("10.0.0.5:5000", "https://10.0.0.5:5000"), pod_network("cni0"),
         ComponentVersion{"kubelet", "v1.34.1", {{"kubelet", kDigest, {0755}}}},
         TransientUnit{"kubexm-probe.service", {"/usr/local/bin/kubelet", "--version"}, 10}));
 
@@ -84,6 +101,12 @@ TEST_P(Refused, NamesTheStepAndTheReason) {
 INSTANTIATE_TEST_SUITE_P(
     Policy, Refused,
     testing::Values(
+        Escape{Claim{"/run/netns", {}, ""}, Code::denied},
+        Escape{Claim{"/run/netns", {}, "c"}, Code::denied},
+        Escape{Claim{"/run/netns", true}, Code::denied},
+        Escape{Claim{"/run/netns/a", {}, "cni-"}, Code::denied},
+        Escape{Claim{"/var/lib/kubelet", {}, ""}, Code::denied},
+        Escape{Claim{"/var/lib/kubelet", true, "cni-"}, Code::denied},
         Escape{DataFile{"/etc/passwd", DataKind::ca_bundle, kDigest, {}}, Code::denied},
         Escape{DataFile{"/etc/kubernetes/pkix/ca.crt", DataKind::ca_bundle, kDigest, {}},
                Code::denied},
@@ -99,6 +122,21 @@ INSTANTIATE_TEST_SUITE_P(
                Code::invalid},
         Escape{DataFile{"/etc/kubernetes/pki/ca.crt", DataKind::ca_bundle, "../x", {}},
                Code::invalid},
+        Escape{DataFile{"/etc/cni/net.d/10-x.conflist", DataKind::ca_bundle, kDigest, {}},
+               Code::denied},
+        Escape{DataFile{"/etc/cni/net.d/ca.crt", DataKind::ca_bundle, kDigest, {}}, Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/ca.key", DataKind::ca_bundle, kDigest, {}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubernetes/pki/.crt", DataKind::ca_bundle, kDigest, {}},
+               Code::denied},
+        Escape{DataFile{"/etc/kubexm/executor.yaml", DataKind::ca_bundle, kDigest, {}},
+               Code::denied},
+        Escape{mirrored("docker.io", "https://evil.example"), Code::denied},
+        Escape{mirrored("docker.io", "http://registry.k8s.io"), Code::denied},
+        Escape{mirrored("docker.io", "http://10.0.0.5"), Code::denied},
+        Escape{mirrored("quay.io", "https://registry.k8s.io"), Code::denied},
+        Escape{mirrored("../../../etc", "https://registry.k8s.io"), Code::invalid},
+        Escape{pod_network("eth0"), Code::denied},
         Escape{SecretFile{"/etc/kubernetes/pki/x", "h", kDigest, {}}, Code::denied},
         Escape{DeletedTree{"/"}, Code::invalid}, Escape{DeletedTree{"/var/lib"}, Code::denied},
         Escape{DeletedTree{"/var/lib/kubelet/"}, Code::invalid},
@@ -127,13 +165,13 @@ INSTANTIATE_TEST_SUITE_P(
         Escape{Sysctl{"net.ipv4.ip_forward", ""}, Code::invalid},
         Escape{Sysctl{"net.ipv4.ip_forward", "|/tmp/x"}, Code::invalid},
         Escape{Sysctl{"net.bridge.-ignored", "1"}, Code::invalid},
-        Escape{RenderedFile{SysctlFile{{{"kernel.modprobe", "/tmp/x"}}}}, Code::denied},
+        Escape{RenderedFile{SysctlFile{{{"kernel.modprobe", "x"}}}}, Code::denied},
         Escape{RenderedFile{ModulesFile{{"evil"}}}, Code::denied},
         Escape{RenderedFile{Kubeconfig{.server = "https://10.0.0.2:6443"}}, Code::denied},
         Escape{RenderedFile{Kubeconfig{.server = "https://10.0.0.1"}}, Code::denied},
         Escape{RenderedFile{Kubeconfig{.server = "https://10.0.0.1:6443.example.com"}},
                Code::invalid},
-        Escape{RenderedFile{ContainerdConfiguration{.sandbox_image = "evil.io/pause:3.10"}},
+        Escape{RenderedFile{ContainerdConfiguration{.sandbox_image = "evil.example/pause:3.10"}},
                Code::denied},
         Escape{
             RenderedFile{ContainerdConfiguration{.sandbox_image = "registry.k8s.io:5000/pause:3"}},
@@ -173,6 +211,17 @@ INSTANTIATE_TEST_SUITE_P(
                Code::invalid},
         Escape{ComponentVersion{"kubelet", "v1.34.1", {}}, Code::invalid},
         Escape{Unmounted{"/"}, Code::invalid}, Escape{model::Claim{"/home"}, Code::denied}));
+
+TEST(Policy, AnyRegistryIsOneWithEncryption) {
+    AllowList any = allow();
+    any.registries = {"*"};
+    EXPECT_TRUE(
+        permitted({"p", "machine-1", {mirrored("quay.io", "https://mirror.example")}}, any));
+    const Plan plain{"p", "machine-1", {mirrored("quay.io", "http://mirror.example")}};
+    EXPECT_FALSE(permitted(plain, any));
+    any.registries.emplace_back("http://mirror.example");
+    EXPECT_TRUE(permitted(plain, any));
+}
 
 TEST(PolicyOfOwners, ReservesMachinesForKubexmd) {
     constexpr std::uint32_t kAgent = 998;

@@ -1,7 +1,10 @@
 #include "daemon/executor/engine/quota.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "daemon/base/digest.hpp"
 #include "engine_host.hpp"
 
 namespace kubexm::executor {
@@ -36,7 +39,28 @@ TEST(Quota, OfPlansSaysWhenItIsFree) {
                 IsError(Code::exhausted, "free again in 60 minutes"));
 }
 
+TEST(Quota, CountsEveryObjectThatAnOwnerDoesNotHaveYet) {
+    LedgerEntry has;
+    has.type = "symlink";
+    has.target = model::target_of(model::Symlink{"/etc/link", ""});
+    EXPECT_EQ(new_objects(link_plan("same"), {has}), 0);
+    EXPECT_EQ(new_objects(link_plan("other", "/etc/other"), {has}), 1) << "beside the one it has";
+    model::Plan both = link_plan("both");
+    both.steps.emplace_back(model::Symlink{"/etc/other", "target"});
+    both.steps.emplace_back(model::Symlink{"/etc/other", "again"});
+    EXPECT_EQ(new_objects(both, {has}), 1);
+}
+
 class QuotaOfEngine : public EngineHost {};
+
+TEST_F(QuotaOfEngine, LetsAHundredJoinsAndReleasesPassAtOnce) {
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_THAT(applied(link_plan(fmt::format("join-{}", i))), IsState(PlanState::done));
+        const auto undo = engine.accept_undo(fmt::format("undo-{}", i), "machine-1", kAgentCaller);
+        ASSERT_TRUE(undo) << undo.error().what;
+        ASSERT_THAT(carried_out(*undo), IsState(PlanState::undone));
+    }
+}
 
 TEST_F(QuotaOfEngine, StopsKubexmdAndNeitherRootNorAReturn) {
     ASSERT_THAT(applied(link_plan("first")), IsState(PlanState::done));
@@ -50,6 +74,101 @@ TEST_F(QuotaOfEngine, StopsKubexmdAndNeitherRootNorAReturn) {
     EXPECT_THAT(carried_out(*undo), IsState(PlanState::undone));
     EXPECT_THAT(engine.accept_undo("again", "machine-1", kAgentCaller),
                 IsError(Code::exhausted, "quota of plans an hour"));
+}
+
+/// As many objects of another owner as leave room for one.
+void fill_ledger(const std::string& directory) {
+    auto journal = Journal::open(directory, {});
+    ASSERT_TRUE(journal) << journal.error().what;
+    StepChanges changes;
+    for (std::uint32_t i = 0; i + 1 < Quota{}.entries; ++i) {
+        changes.prepared.push_back({.index = i,
+                                    .type = "absent-path",
+                                    .target = fmt::format("/etc/absent-{}", i),
+                                    .step = "step",
+                                    .written = "",
+                                    .pre_image = "none"});
+    }
+    ASSERT_THAT(journal->begin({.id = "theirs", .owner = "machine-2", .document = "{}"},
+                               static_cast<std::uint32_t>(changes.prepared.size())),
+                IsOk());
+    ASSERT_THAT(journal->record("theirs", changes), IsOk());
+    ASSERT_THAT(journal->end("theirs", {PlanState::done, ""}), IsOk());
+}
+
+TEST_F(QuotaOfEngine, CountsTheObjectsOfAllOwners) {
+    fill_ledger(state());
+    ASSERT_THAT(applied(link_plan("last")), IsState(PlanState::done));
+    const char* full = "objects in the ledger: at most 4000, used 4000, needed 1";
+    EXPECT_THAT(applied(link_plan("more", "/etc/other")), IsError(Code::exhausted, full));
+    EXPECT_THAT(applied(link_plan("same")), IsState(PlanState::done)) << "it adds nothing";
+    const auto undo = engine.accept_undo("undo", "machine-1", kAgentCaller);
+    ASSERT_TRUE(undo);
+    ASSERT_THAT(carried_out(*undo), IsState(PlanState::undone));
+    EXPECT_THAT(applied(link_plan("again", "/etc/other")), IsState(PlanState::done));
+    model::Plan roots = link_plan("root");
+    roots.owner = "root";
+    EXPECT_THAT(applied(roots, kRootCaller), IsState(PlanState::done)) << "root has no quota";
+}
+
+/// Of a file that grows while it is read, or whose size the kernel does not tell.
+TEST_F(QuotaOfEngine, CountsWhatWasStoredAndNotWhatAFileSaid) {
+    ASSERT_THAT(engine.objects(), IsOk());
+    const std::string full = state() + "/content/" + std::string(64, 'b');
+    put(full, "");
+    std::filesystem::resize_file(full, static_cast<std::uintmax_t>(Quota{}.vault_bytes));
+    engine.allow({.directories = {{"secret-file", {"/etc"}}}});
+    const char* const unsized = "/proc/version";
+    const std::string digest = sha256(content_of(unsized));
+    std::vector<Content> contents;
+    contents.push_back({digest, Fd{::open(unsized, O_RDONLY | O_CLOEXEC)}});
+    const model::SecretFile file{.path = "/etc/secret", .handle = "h", .digest = digest};
+    EXPECT_THAT(engine.accept({"p", "machine-1", {file}}, contents, kAgentCaller),
+                IsError(Code::exhausted, "bytes in the vault"));
+}
+
+/// They would be as good a way to fill the disk as content that is sent.
+TEST_F(QuotaOfEngine, CountsThePreImages) {
+    if (!is_root()) GTEST_SKIP() << "files of root";
+    ASSERT_THAT(engine.objects(), IsOk());
+    const std::string full = state() + "/content/" + std::string(64, 'b');
+    put(full, "");
+    std::filesystem::resize_file(full, static_cast<std::uintmax_t>(Quota{}.vault_bytes));
+    put(scratch_.at("/etc/link"), "large");
+    EXPECT_THAT(applied(link_plan("p")), IsState(PlanState::failed));
+    EXPECT_THAT(engine.plan("p")->last_error, testing::HasSubstr("bytes in the vault: at most"));
+    EXPECT_EQ(content_of(scratch_.at("/etc/link")), "large");
+    put(full, "");
+    std::filesystem::resize_file(full, static_cast<std::uintmax_t>(Quota{}.vault_bytes));
+    model::Plan roots = link_plan("root");
+    roots.owner = "root";
+    EXPECT_THAT(applied(roots, kRootCaller), IsState(PlanState::done)) << "root has no quota";
+}
+
+TEST_F(QuotaOfEngine, TakesNoSecretThatIsNoKey) {
+    engine.allow({.directories = {{"secret-file", {"/etc"}}}});
+    const std::string large(std::size_t{65} * 1024, 'k');
+    const std::string digest = sha256(large);
+    const std::string source = scratch_.top() / "source";
+    put(source, large);
+    std::vector<Content> contents;
+    contents.push_back({digest, Fd{::open(source.c_str(), O_RDONLY | O_CLOEXEC)}});
+    const model::SecretFile file{.path = "/etc/secret", .handle = "h", .digest = digest};
+    EXPECT_THAT(engine.accept({"p", "machine-1", {file}}, contents, kAgentCaller),
+                IsError(Code::invalid, "more than"));
+}
+
+TEST_F(QuotaOfEngine, DoesNotAuditEveryReturnThatIsStoppedAtOnce) {
+    ASSERT_THAT(applied(link_plan("first")), IsState(PlanState::done));
+    std::stop_source stopped;
+    stopped.request_stop();
+    for (int i = 0; i < 100; ++i) {
+        const auto undo = engine.accept_undo(fmt::format("undo-{}", i), "machine-1", kAgentCaller);
+        ASSERT_TRUE(undo) << undo.error().what;
+        ASSERT_THAT(carried_out(*undo, {.cancel = stopped.get_token()}),
+                    IsState(PlanState::cancelled));
+    }
+    EXPECT_EQ(audit_trail().size(), 1 + AuditQueue::kMaxOfOneSubject + 1);
 }
 
 }  // namespace

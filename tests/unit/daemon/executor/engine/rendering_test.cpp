@@ -95,7 +95,7 @@ TEST_F(RenderingTest, OfAnotherVersionIsPendingAndNoDrift) {
     apply_older({"overlay"});
     EXPECT_THAT(drift(), IsEmpty());
     EXPECT_THAT(engine.accept_repair("r1", "machine-1", kAgentCaller),
-                IsError(Code::not_found, "nothing differs"));
+                IsError(Code::not_found, "no drift"));
     EXPECT_THAT(pending(), ElementsAre(Pair("machine-1", ElementsAre("file " + kPath))));
 }
 

@@ -43,9 +43,9 @@ protected:
         return carried_out(*record, stop);
     }
     std::vector<Remaining> stays() {
-        return *model::remaining_from_json(engine.plan(fmt::format("u{}", undos_))->stays);
+        return model::stays_from_json(engine.plan(fmt::format("u{}", undos_))->stays)->named;
     }
-    bool unfinished() { return engine.unfinished_undo().value().has_value(); }
+    bool unfinished() { return !engine.unfinished_undos().value().empty(); }
     bool exists(const std::string& path) const {
         return std::filesystem::is_symlink(scratch_.at(path)) ||
                std::filesystem::exists(scratch_.at(path));
@@ -61,13 +61,14 @@ TEST_F(UndoOfLinks, GoesOnWithWhatDoesNotDependOnAFailure) {
     EXPECT_FALSE(exists("/etc/last"));
     EXPECT_FALSE(exists("/etc/first"));
     EXPECT_TRUE(exists("/etc/d/new")) << "the claim contains the link that stays";
-    EXPECT_THAT(
-        stays(),
-        ElementsAre(AllOf(Field(&Remaining::object, "link /etc/d/theirs"),
-                          Field(&Remaining::why, HasSubstr("kubexmctl undo machine-1")),
-                          Field(&Remaining::blocks_join, false)),
-                    AllOf(Field(&Remaining::object, "content of /etc/d"),
-                          Field(&Remaining::why, HasSubstr("waits for link /etc/d/theirs")))));
+    EXPECT_THAT(stays(),
+                ElementsAre(AllOf(Field(&Remaining::object, "content of /etc/d"),
+                                  Field(&Remaining::why, HasSubstr("waits for link /etc/d/theirs")),
+                                  Field(&Remaining::blocks_join, true)),
+                            AllOf(Field(&Remaining::object, "link /etc/d/theirs"),
+                                  Field(&Remaining::why, HasSubstr("kubexmctl undo machine-1")),
+                                  Field(&Remaining::blocks_join, false))))
+        << "first what harms the next join";
     EXPECT_THAT(waits_, ElementsAre(1s, 5s, 25s));
 }
 
@@ -97,11 +98,12 @@ TEST_F(UndoOfLinks, IsUnfinishedAfterAFailureUntilANewerPlanOrItsEnd) {
 }
 
 TEST_F(UndoOfLinks, IsDoneAgainForTheUserWhoAskedForIt) {
-    EXPECT_THAT(engine.undo_again("none", kRootCaller), IsError(Code::not_found, "unfinished"));
+    EXPECT_THAT(engine.undo_again("none", "machine-1", kRootCaller),
+                IsError(Code::not_found, "unfinished"));
     lose_content();
     EXPECT_THAT(undone(), IsState(PlanState::failed));
     find_content();
-    auto again = engine.undo_again("again", kRootCaller);
+    auto again = engine.undo_again("again", "machine-1", kRootCaller);
     ASSERT_THAT(again, IsOk());
     EXPECT_EQ(again->uid, kAgentCaller.uid);
     EXPECT_EQ(again->owner, "machine-1");
@@ -116,6 +118,17 @@ TEST_F(UndoOfLinks, StopsWhileItWaits) {
     EXPECT_THAT(undone({.cancel = cancel.get_token()}), IsState(PlanState::cancelled));
     EXPECT_THAT(waits_, ElementsAre(1s));
     EXPECT_FALSE(unfinished()) << "somebody stopped it";
+}
+
+TEST_F(UndoOfLinks, NamesWhatItDidNotReach) {
+    std::stop_source cancel;
+    cancel.request_stop();
+    EXPECT_THAT(undone({.cancel = cancel.get_token()}), IsState(PlanState::cancelled));
+    EXPECT_THAT(stays(), testing::SizeIs(4));
+    EXPECT_THAT(stays(), testing::Each(
+                             Field(&Remaining::why, AllOf(HasSubstr("stopped on request"),
+                                                          HasSubstr("run kubexmctl undo machine-1"),
+                                                          testing::Not(HasSubstr("hourly"))))));
 }
 
 // --- files and links that somebody changed since
@@ -182,6 +195,69 @@ TEST_F(UndoOfLinks, RemembersOverARestartWhatItKept) {
     EXPECT_THAT(stays(), ElementsAre(Field(&Remaining::object, "link /etc/last")));
 }
 
+// --- an undo after another one
+
+/// An undo that moved a file of somebody aside, and that failed on another object.
+class UndoAfterAnother : public UndoOfLinks {
+protected:
+    UndoAfterAnother() {
+        std::filesystem::remove(scratch_.at("/etc/last"));
+        put(scratch_.at("/etc/last"), "somebody's");
+        lose_content();
+        EXPECT_THAT(undone(), IsState(PlanState::failed));
+        find_content();
+    }
+    static auto is_of_last() {
+        return AllOf(Field(&Remaining::object, "link /etc/last"),
+                     Field(&Remaining::why, HasSubstr("moved to")),
+                     Field(&Remaining::blocks_join, false));
+    }
+};
+
+TEST_F(UndoAfterAnother, SaysWhatBothKept) {
+    EXPECT_THAT(undone(), IsState(PlanState::undone));
+    EXPECT_THAT(stays(), ElementsAre(is_of_last()));
+    EXPECT_THAT(undone(), IsState(PlanState::undone));
+    EXPECT_THAT(stays(), ElementsAre(is_of_last())) << "also where nothing is left to undo";
+}
+
+TEST_F(UndoAfterAnother, SaysWhatBothKeptWhereTheExecutorTriesAgain) {
+    auto again = engine.undo_again("again", "machine-1", kRootCaller);
+    ASSERT_THAT(again, IsOk());
+    EXPECT_THAT(carried_out(*again), IsState(PlanState::undone));
+    EXPECT_THAT(model::stays_from_json(engine.plan("again")->stays)->named,
+                ElementsAre(is_of_last()));
+}
+
+TEST_F(UndoAfterAnother, NamesOnceWhatFailsAgain) {
+    lose_content();
+    EXPECT_THAT(undone(), IsState(PlanState::failed));
+    EXPECT_THAT(stays(), ElementsAre(Field(&Remaining::object, "content of /etc/d"), is_of_last(),
+                                     Field(&Remaining::object, "link /etc/d/theirs")));
+}
+
+TEST_F(UndoAfterAnother, SaysNothingOfAnEarlierLifeOfItsOwner) {
+    EXPECT_THAT(undone(), IsState(PlanState::undone));
+    EXPECT_THAT(applied({"again", "machine-1", {model::Symlink{"/etc/first", "x"}}}),
+                IsState(PlanState::done));
+    EXPECT_THAT(undone(), IsState(PlanState::undone));
+    EXPECT_THAT(stays(), IsEmpty());
+}
+
+/// An object of two owners, which the first one could not give back.
+TEST_F(UndoAfterAnother, LeavesNothingForAnOwnerWhoseUndoFailed) {
+    const model::Plan theirs{"p2", "machine-2", {model::Symlink{"/etc/d/theirs", "y"}}};
+    EXPECT_THAT(applied(theirs), IsState(PlanState::done));
+    auto record = engine.accept_undo("u-of-2", "machine-2", kAgentCaller);
+    ASSERT_THAT(record, IsOk());
+    EXPECT_THAT(carried_out(*record), IsState(PlanState::undone));
+    EXPECT_EQ(content_of(scratch_.at("/etc/d/theirs")), kContent);
+    EXPECT_THAT(undone(), IsState(PlanState::undone));
+    EXPECT_EQ(content_of(scratch_.at("/etc/d/theirs")), kContent);
+    EXPECT_THAT(stays(), ElementsAre(is_of_last()));
+    EXPECT_THAT(*engine.objects(), IsEmpty());
+}
+
 /// A step that found nothing to remove must not remove what somebody makes later.
 TEST_F(UndoOfLinks, LeavesWhatSomebodyMadeWhereAPathWasAbsent) {
     engine.allow({.directories = {{"absent-path", {"/etc"}}}});
@@ -190,6 +266,24 @@ TEST_F(UndoOfLinks, LeavesWhatSomebodyMadeWhereAPathWasAbsent) {
     put(scratch_.at("/etc/later"), "somebody's");
     EXPECT_THAT(undone(), IsState(PlanState::undone));
     EXPECT_EQ(content_of(scratch_.at("/etc/later")), "somebody's");
+}
+
+/// As another version wrote it: every plan with an API server fails while it is there.
+TEST_F(EngineHost, AStepThatCannotBeReadHarmsTheNextJoin) {
+    {
+        auto journal = Journal::open(state(), {});
+        ASSERT_THAT(journal, IsOk());
+        ASSERT_THAT(journal->begin({.id = "p", .owner = "machine-1"}, 1), IsOk());
+        const PreparedStep step{.type = "symlink", .target = "/etc/x", .step = "?"};
+        ASSERT_THAT(journal->record("p", {.prepared = {step}}), IsOk());
+        ASSERT_THAT(journal->end("p", {PlanState::done, ""}), IsOk());
+    }
+    auto record = engine.accept_undo("u", "machine-1", kAgentCaller);
+    ASSERT_THAT(record, IsOk());
+    EXPECT_THAT(carried_out(*record), IsState(PlanState::failed));
+    EXPECT_THAT(model::stays_from_json(engine.plan("u")->stays)->named,
+                ElementsAre(AllOf(Field(&Remaining::object, "symlink /etc/x"),
+                                  Field(&Remaining::blocks_join, true))));
 }
 
 }  // namespace

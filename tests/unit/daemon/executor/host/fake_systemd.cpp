@@ -39,6 +39,9 @@ std::map<std::string, FakeSystemd::Answer> default_answers() {
     for (const char* member : {"DisableUnitFiles", "MaskUnitFiles", "UnmaskUnitFiles"}) {
         answers[member] = answer_with_no_links;
     }
+    answers["ListUnitsByPatterns"] = [](Peer& peer, sd_bus_message* call) {
+        peer.reply(call, "a(ssssssouso)", 0);
+    };
     answers["Hello"] = [](Peer& peer, sd_bus_message* call) { peer.reply(call, "s", ":1.9"); };
     answers["LoadUnit"] = [](Peer& peer, sd_bus_message* call) { peer.reply(call, "o", kUnit); };
     answers["GetAll"] = [](Peer& peer, sd_bus_message* call) { peer.reply(call, "a{sv}", 0); };

@@ -11,6 +11,7 @@ struct ListedUnit {
     std::string unit;
     std::string path;
     std::string following;
+    std::string fragment;
 };
 
 /// Units of mounts or swaps, with the object paths /u/0, /u/1, ...
@@ -32,7 +33,8 @@ inline void have_units(FakeSystemd& fake, const char* property,
     fake.when("GetAll", [units, property](Peer& peer, sd_bus_message* call) {
         const std::string object = sd_bus_message_get_path(call);
         const auto& unit = units.at(std::stoul(object.substr(3)));
-        peer.reply(call, "a{sv}", 1, property, "s", unit.path.c_str());
+        peer.reply(call, "a{sv}", 2, property, "s", unit.path.c_str(), "FragmentPath", "s",
+                   unit.fragment.c_str());
     });
 }
 

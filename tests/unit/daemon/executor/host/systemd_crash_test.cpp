@@ -32,6 +32,17 @@ TEST_F(SystemdCrash, TheCallIsMadeBetweenThem) {
     EXPECT_THAT(fake.calls_of_interest(), ElementsAre("Reload()"));
 }
 
+TEST_F(SystemdCrash, AReloadIsBegunAndEndedBetweenThem) {
+    const std::string address = fake.address();
+    const auto reload = [&] {
+        Systemd mine(address);
+        std::ignore = mine.begin_reload(soon());
+        std::ignore = mine.end_reload(soon());
+    };
+    EXPECT_THAT(crash::crash_points_of(reload),
+                ElementsAre(CrashPoint{"bus.call.before", 1}, CrashPoint{"bus.call.after", 1}));
+}
+
 TEST_F(SystemdCrash, LinksAreSyncedBeforeTheReload) {
     fs::create_directory(fake.directory() / "wants");
     const std::string link = fake.directory() / "wants" / "a.service";

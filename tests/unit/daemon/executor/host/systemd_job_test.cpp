@@ -1,3 +1,4 @@
+#include "daemon/executor/host/jobs.hpp"
 #include "systemd_test.hpp"
 
 namespace kubexm::executor {
@@ -84,15 +85,23 @@ TEST_F(SystemdJob, IsCancelledAtTheDeadline) {
                 ElementsAre("Reload()", "StartUnit(a.service, replace)", "Cancel()"));
 }
 
-TEST_F(SystemdJob, IsReportedEverySecond) {
+TEST_F(SystemdJob, IsReportedEverySecondAtFirst) {
     fake.when("StartUnit", answer_with_endless_job);
     std::vector<std::chrono::seconds> reported;
-    systemd.on_wait([&](std::chrono::seconds waited) {
+    systemd.on_wait([&](const std::string& unit, std::chrono::seconds waited) {
+        EXPECT_EQ(unit, "a.service");
         reported.push_back(waited);
         if (reported.size() == 2) fake.act([](Peer& peer) { peer.end_job(kJob, "done"); });
     });
     EXPECT_THAT(systemd.start("a.service", soon()), IsOk());
     EXPECT_THAT(reported, ElementsAre(Ge(1s), Ge(2s)));
+}
+
+TEST(ReportInterval, GrowsWithTheWait) {
+    EXPECT_EQ(report_interval(0s), 1s);
+    EXPECT_EQ(report_interval(4s), 1s);
+    EXPECT_EQ(report_interval(40s), 10s);
+    EXPECT_EQ(report_interval(1h), 30s);
 }
 
 TEST_F(SystemdJob, EndsAtTheDeadlineDespiteAFloodOfSignals) {

@@ -44,6 +44,20 @@ TEST_F(SystemdStatus, HasThePropertiesOfTheUnit) {
                 ElementsAre("LoadUnit(a.service)", "GetAll()", "GetUnitFileState(a.service)"));
 }
 
+TEST_F(SystemdStatus, HasTheEffectiveCommandAndItsDropIns) {
+    fake.when("GetAll", [](Peer& peer, sd_bus_message* call) {
+        constexpr std::uint64_t kNoTime = 0;
+        peer.reply(call, "a{sv}", 2,                                                  //
+                   "DropInPaths", "as", 2, "/run/a.service.d/1.conf", "/etc/2.conf",  //
+                   "ExecStart", "a(sasbttttuii)", 1, "/bin/b", 2, "a", "--flag", 0,   //
+                   kNoTime, kNoTime, kNoTime, kNoTime, 0U, 0, 0);
+    });
+    const auto status = systemd.status("a.service", soon());
+    ASSERT_THAT(status, IsOk());
+    EXPECT_THAT(status->drop_ins, ElementsAre("/run/a.service.d/1.conf", "/etc/2.conf"));
+    EXPECT_THAT(status->commands, ElementsAre(UnitCommand{"/bin/b", {"a", "--flag"}}));
+}
+
 TEST_F(SystemdStatus, SaysWhetherAJobRuns) {
     for (const char* job : {"/", kJob}) {
         fake.when("GetAll", [job](Peer& peer, sd_bus_message* call) {

@@ -76,6 +76,29 @@ TEST(Growth, OutcomesOfOwnersWithObjectsAreNeverDropped) {
     EXPECT_EQ(outcomes.back().plan_id, "join-1");
 }
 
+TEST(Growth, OthersDoNotPushOutThePlansOfRoot) {
+    const FaultVfs fast;
+    const Scratch scratch;
+    auto journal =
+        Journal::open(scratch.path(), {.finished_plans = 2, .outcomes = 2, .known_ids = 4});
+    ASSERT_TRUE(journal) << journal.error().what;
+    const auto run = [&](const std::string& id, std::uint32_t uid) {
+        PlanRecord plan = plan_named(id);
+        plan.owner = id;
+        plan.uid = uid;
+        ASSERT_OK(journal->begin(plan, 0));
+        ASSERT_OK(journal->end(id, {PlanState::done, ""}));
+    };
+    for (const char* id : {"root-1", "root-2", "root-3"}) run(id, 0);
+    for (int number = 0; number < 20; ++number) run(fmt::format("other-{}", number), 998);
+    EXPECT_TRUE(journal->plan("root-3"));
+    EXPECT_FALSE(journal->plan("root-1")) << "root has two newer ones";
+    EXPECT_EQ(journal->is_new("root-1").error().code, Code::conflict);
+    EXPECT_TRUE(journal->is_new("other-0")) << "others have more newer ones than are known";
+    EXPECT_THAT(*journal->outcomes(), testing::Contains(Field(&OutcomeRecord::owner, "root-3")));
+    EXPECT_THAT(*journal->outcomes(), SizeIs(4));
+}
+
 TEST(Growth, DeletedContentIsErasedFromTheFiles) {
     const Scratch scratch;
     const auto bytes = [&] {

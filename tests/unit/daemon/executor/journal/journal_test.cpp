@@ -113,6 +113,38 @@ TEST_F(JournalTest, TheNewestPlanOfAnOwnerAndAPurposeStaysKnown) {
                                              Field(&OutcomeRecord::uid, 990U))));
 }
 
+TEST_F(JournalTest, ThePlanThatWasDoneStaysKnownBesideOneThatFailed) {
+    ASSERT_OK(journal().begin(plan_for("join-1", "machine-1", PlanPurpose::join), 0));
+    ASSERT_OK(journal().end("join-1", {PlanState::done, ""}));
+    ASSERT_OK(journal().begin(plan_for("join-2", "machine-1", PlanPurpose::join), 0));
+    ASSERT_OK(journal().end("join-2", {PlanState::cancelled, ""}));
+    ASSERT_OK(journal().begin(plan_for("join-3", "machine-1", PlanPurpose::join), 0));
+    ASSERT_OK(journal().end("join-3", {PlanState::failed, "no"}));
+    reopen();
+    EXPECT_THAT(*journal().outcomes(), ElementsAre(Field(&OutcomeRecord::plan_id, "join-3"),
+                                                   Field(&OutcomeRecord::plan_id, "join-1")));
+    ASSERT_OK(journal().begin(plan_for("join-4", "machine-1", PlanPurpose::join), 0));
+    ASSERT_OK(journal().end("join-4", {PlanState::done, ""}));
+    EXPECT_THAT(*journal().outcomes(), ElementsAre(Field(&OutcomeRecord::plan_id, "join-4")));
+}
+
+TEST_F(JournalTest, HowAnUndoEndedIsKnownUntilTheNextOneHasEnded) {
+    const auto newest = [&] { return journal().outcomes().value().front(); };
+    for (const PlanState ended : {PlanState::failed, PlanState::cancelled, PlanState::undone}) {
+        const std::string first = fmt::format("u-{}", name_of(ended));
+        ASSERT_OK(journal().begin(plan_for("join for " + first, "o", PlanPurpose::join), 0));
+        ASSERT_OK(journal().end("join for " + first, {PlanState::done, ""}));
+        ASSERT_OK(journal().begin(plan_for(first, "o", PlanPurpose::release), 0));
+        EXPECT_EQ(newest().state, PlanState::running) << "after a join";
+        ASSERT_OK(journal().end(first, {ended, "", "what stays"}));
+        ASSERT_OK(journal().begin(plan_for("again " + first, "o", PlanPurpose::release), 0));
+        EXPECT_EQ(newest().plan_id, first);
+        EXPECT_EQ(newest().stays, "what stays");
+        ASSERT_OK(journal().end("again " + first, {PlanState::undone, ""}));
+        EXPECT_EQ(newest().plan_id, "again " + first);
+    }
+}
+
 TEST_F(JournalTest, UnknownRecordsAreNotFound) {
     ASSERT_OK(journal().begin(plan_named("p1"), 1));
     EXPECT_EQ(journal().plan("p2").error().code, Code::not_found);

@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "daemon/model/names.hpp"
+#include "daemon/model/step_names.hpp"
 
 namespace kubexm::executor {
 namespace {

@@ -20,14 +20,6 @@ TEST(PreflightParse, TheVersionOfKubelet) {
     }
 }
 
-TEST(PreflightParse, DropInsWithACommand) {
-    EXPECT_TRUE(sets_command("[Service]\nEnvironment=A=b\nExecStart=\nExecStart=/usr/bin/kubelet"));
-    EXPECT_TRUE(sets_command("[Service]\n  ExecStart = /usr/bin/kubelet"));
-    EXPECT_FALSE(sets_command("[Service]\n#ExecStart=/usr/bin/kubelet\nExecStartPre=/bin/true\n"));
-    EXPECT_FALSE(sets_command("[Service]\nEnvironment=ExecStart=x\nExecStart\n"));
-    EXPECT_FALSE(sets_command(""));
-}
-
 TEST(PreflightParse, Listeners) {
     const std::string table =
         "  sl  local_address rem_address   st tx_queue rx_queue\n"
@@ -46,17 +38,39 @@ TEST(PreflightParse, Swaps) {
     EXPECT_THAT(swaps_in("Filename\t\tType\t\tSize\n"), IsEmpty());
 }
 
+std::optional<model::CgroupDriver> driver_of(const std::string& runc) {
+    return driver_in(R"({"containerd":{"defaultRuntimeName":"runc","runtimes":{"runc":)" + runc +
+                     "}}}");
+}
+
 TEST(PreflightParse, TheCgroupDriverOfContainerd) {
-    const auto of = [](const std::string& value) {
-        return driver_in(R"({"containerd":{"runtimes":{"runc":{"options":{"SystemdCgroup":)" +
-                         value + "}}}}}");
-    };
-    EXPECT_EQ(of("true"), model::CgroupDriver::systemd);
-    EXPECT_EQ(of("false"), model::CgroupDriver::cgroupfs);
-    EXPECT_EQ(of("\"yes\""), std::nullopt);
+    EXPECT_EQ(driver_of(R"({"options":{"SystemdCgroup":true}})"), model::CgroupDriver::systemd);
+    EXPECT_EQ(driver_of(R"({"options":{"SystemdCgroup":false}})"), model::CgroupDriver::cgroupfs);
     EXPECT_EQ(driver_in("{}"), std::nullopt);
     EXPECT_EQ(driver_in("not JSON"), std::nullopt);
     EXPECT_EQ(driver_in(R"({"containerd":[]})"), std::nullopt);
+    EXPECT_EQ(driver_in(R"({"containerd":{"runtimes":[]}})"), std::nullopt);
+}
+
+TEST(PreflightParse, AnOptionThatContainerdDoesNotHaveMeansCgroupfs) {
+    for (const char* runc : {R"({"options":{"BinaryName":"runc"}})", R"({"options":null})", "{}",
+                             R"({"runtimeType":"io.containerd.runc.v2","options":{}})"}) {
+        EXPECT_EQ(driver_of(runc), model::CgroupDriver::cgroupfs) << runc;
+    }
+}
+
+TEST(PreflightParse, TheDriverIsThatOfTheDefaultRuntime) {
+    const auto of = [](const std::string& name) {
+        return driver_in(R"({"containerd":{"defaultRuntimeName":")" + name +
+                         R"(","runtimes":{"runc":{"options":{"SystemdCgroup":false}},
+                         "nvidia":{"runtimeType":"io.containerd.runc.v2",
+                                   "options":{"SystemdCgroup":true}},
+                         "kata":{"runtimeType":"io.containerd.kata.v2","options":null}}}})");
+    };
+    EXPECT_EQ(of("nvidia"), model::CgroupDriver::systemd);
+    EXPECT_EQ(of(""), model::CgroupDriver::cgroupfs);
+    EXPECT_EQ(of("kata"), std::nullopt);
+    EXPECT_EQ(of("absent"), std::nullopt);
 }
 
 }  // namespace

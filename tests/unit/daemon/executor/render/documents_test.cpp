@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 #include <yaml-cpp/yaml.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -232,6 +233,80 @@ TEST(ContainerdConfiguration, RefusesOtherVersions) {
         EXPECT_EQ(
             refusal(ContainerdConfiguration{.version = version, .sandbox_image = "pause"}),
             "version: expected 2 for containerd 1.x or 3 for 2.x, not " + std::to_string(version));
+    }
+}
+
+RegistryHosts hosts(std::vector<RegistryMirror> mirrors) {
+    return {.registry = "docker.io", .mirrors = std::move(mirrors)};
+}
+
+const std::vector<RegistryCapability> kPull{RegistryCapability::pull};
+
+TEST(RegistryHosts, KeepsTheOrderOfTheMirrors) {
+    const std::string text = content(hosts({{"https://z", kPull, ""}, {"https://a", kPull, ""}}));
+    EXPECT_LT(text.find("https://z"), text.find("https://a")) << "containerd asks in this order";
+    const toml::table file = toml::parse(text);
+    EXPECT_EQ(file["host"]["https://a"]["capabilities"][0].value<std::string>(), "pull");
+    EXPECT_FALSE(file["host"]["https://a"]["ca"]);
+    EXPECT_FALSE(file["host"]["https://a"]["skip_verify"]);
+    EXPECT_EQ(render(hosts({{"https://a", kPull, ""}}))->path,
+              "/etc/containerd/certs.d/docker.io/hosts.toml");
+}
+
+TEST(RegistryHosts, IsForOneRegistryWithMirrors) {
+    EXPECT_EQ(refusal(hosts({})), "mirrors: expected at least one");
+    RegistryHosts all = hosts({{"https://a", kPull, ""}});
+    all.registry = "_default";
+    EXPECT_THAT(refusal(all), StartsWith("registry: expected HOST or HOST:PORT"));
+    all.registry = "..";
+    EXPECT_THAT(refusal(all), StartsWith("registry: expected HOST or HOST:PORT"));
+}
+
+TEST(RegistryHosts, RefusesMirrorsThatContradictThemselves) {
+    EXPECT_EQ(refusal(hosts({{"https://a", kPull, ""}, {"https://a", kPull, ""}})),
+              "mirrors[1]: expected https://a only once in the list");
+    EXPECT_EQ(refusal(hosts({{"https://a", {}, ""}})),
+              "mirrors[0].capabilities: expected pull, resolve or both");
+    EXPECT_EQ(refusal(hosts({{"https://a", {kPull[0], kPull[0]}, ""}})),
+              "mirrors[0].capabilities[1]: expected pull only once in the list");
+    EXPECT_EQ(refusal(hosts({{"http://a", kPull, "a.crt"}})),
+              "mirrors[0].ca: expected none for an http:// endpoint");
+    EXPECT_THAT(refusal(hosts({{"https://a/v2", kPull, ""}})),
+                StartsWith("mirrors[0].endpoint: expected https://"));
+    EXPECT_THAT(refusal(hosts({{"https://a", kPull, "../ca.crt"}})),
+                StartsWith("mirrors[0].ca: expected a file name"));
+}
+
+CniConfiguration network() {
+    return {.name = "pods", .bridge = "cni0", .ipv4_subnet = "10.244.1.0/24"};
+}
+
+TEST(CniConfiguration, LeavesOutWhatIsNotSet) {
+    const auto file = nlohmann::json::parse(content(network()));
+    const auto& bridge = file["plugins"][0];
+    EXPECT_FALSE(bridge.contains("mtu"));
+    EXPECT_EQ(bridge["ipam"]["ranges"].dump(), R"([[{"subnet":"10.244.1.0/24"}]])");
+    EXPECT_EQ(bridge["ipam"]["routes"].dump(), R"([{"dst":"0.0.0.0/0"}])");
+    EXPECT_TRUE(bridge["ipMasq"].get<bool>());
+    EXPECT_EQ(file["plugins"].size(), 2U);
+}
+
+TEST(CniConfiguration, NeedsASubnetOfTheRightFamily) {
+    CniConfiguration wanted = network();
+    wanted.ipv6_subnet = "10.244.2.0/24";
+    EXPECT_THAT(refusal(wanted), StartsWith("ipv6_subnet: expected an IPv6 network"));
+    wanted.ipv6_subnet = "fd00::/64";
+    wanted.ipv4_subnet = "";
+    EXPECT_THAT(content(wanted), HasSubstr("\"dst\": \"::/0\""));
+    wanted.ipv6_subnet = "";
+    EXPECT_EQ(refusal(wanted), "ipv4_subnet: expected a network here or in ipv6_subnet");
+}
+
+TEST(CniConfiguration, BoundsTheMtu) {
+    CniConfiguration wanted = network();
+    for (const std::uint32_t mtu : {1U, 1279U, 65536U, UINT32_MAX}) {
+        wanted.mtu = mtu;
+        EXPECT_EQ(refusal(wanted), "mtu: expected 0 or 1280 to 65535, not " + std::to_string(mtu));
     }
 }
 

@@ -145,10 +145,12 @@ TEST(HostileText, CannotHaveSurroundingWhiteSpace) {
 }
 
 TEST(HostileText, CanBeEmptyOnlyWhereDocumented) {
-    // kubelet chooses its address, a label or taint has no value, there is no such proxy.
+    // kubelet chooses its address, a label or taint has no value, there is no such proxy, CA or
+    // subnet.
     const std::set<std::string> may_be_empty{
         "node_ip",         "labels[0].value", "labels[1].value", "taints[0].value",
-        "taints[1].value", "http_proxy",      "https_proxy",     "no_proxy"};
+        "taints[1].value", "http_proxy",      "https_proxy",     "no_proxy",
+        "mirrors[0].ca",   "mirrors[1].ca",   "ipv4_subnet",     "ipv6_subnet"};
     for (const Member& member : members()) {
         if (may_be_empty.contains(member.place)) {
             EXPECT_TRUE(member.with("")) << member.place;

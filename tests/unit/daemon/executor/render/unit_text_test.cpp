@@ -1,6 +1,10 @@
 #include "daemon/executor/render/unit_text.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "daemon/executor/render/render.hpp"
+#include "tests/unit/daemon/executor/render/examples.hpp"
 
 namespace kubexm::executor {
 namespace {
@@ -29,6 +33,29 @@ TEST(EnvironmentWord, KeepsTheDollarSign) {
 TEST(Filled, DoesNotExpandTheValueAgain) {
     EXPECT_EQ(filled("ExecStart=/bin/a @FLAGS@\nRestart=always\n", "@FLAGS@", "--b=@FLAGS@"),
               "ExecStart=/bin/a --b=@FLAGS@\nRestart=always\n");
+}
+
+TEST(CommandIn, ReadsBackWhatWasRendered) {
+    const auto unit = render(examples().front().document);
+    ASSERT_TRUE(unit) << unit.error().what;
+    EXPECT_THAT(
+        command_in(unit->content),
+        testing::ElementsAre("/usr/local/bin/kubelet", "--config=/var/lib/kubelet/config.yaml",
+                             "--kubeconfig=/etc/kubernetes/kubelet.conf",
+                             "--hostname-override=host-1.example.com", "--node-ip=10.0.0.5",
+                             "--provider-id=byoh://host-1.example.com",
+                             "--node-labels=site=a,node.kubernetes.io/pool=",
+                             "--register-with-taints=example.com/team=a:NoSchedule,gpu:NoExecute"));
+    EXPECT_THAT(command_in("[Service]\nType=oneshot\n"), testing::IsEmpty());
+    EXPECT_THAT(command_in(""), testing::IsEmpty());
+}
+
+TEST(SetsCommand, FindsDropInsWithACommand) {
+    EXPECT_TRUE(sets_command("[Service]\nEnvironment=A=b\nExecStart=\nExecStart=/usr/bin/kubelet"));
+    EXPECT_TRUE(sets_command("[Service]\n  ExecStart = /usr/bin/kubelet"));
+    EXPECT_FALSE(sets_command("[Service]\n#ExecStart=/usr/bin/kubelet\nExecStartPre=/bin/true\n"));
+    EXPECT_FALSE(sets_command("[Service]\nEnvironment=ExecStart=x\nExecStart\n"));
+    EXPECT_FALSE(sets_command(""));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <latch>
@@ -28,6 +29,9 @@ inline model::Plan own_plan(const std::string& id, const std::string& path = "/e
     plan.owner = own_owner();
     return plan;
 }
+
+/// The user of kubexmd, and of the tests where it is not root.
+inline uid_t agent_user() { return ::getuid() == 0 ? 65533 : ::getuid(); }
 
 constexpr auto kMore = wire::Part::more;
 constexpr auto kLast = wire::Part::last;
@@ -80,7 +84,7 @@ inline std::string refusal_in(const wire::Reply& reply) {
 
 class ServiceHost : public EngineHost {
 protected:
-    ServiceHost() {
+    explicit ServiceHost(Loop loop = make_loop()) : loop_(std::move(loop)) {
         log::set_level(log::Level::error);
         Fd socket{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
         const sockaddr_un address = unix_address(path()).value();
@@ -111,6 +115,18 @@ protected:
         return client;
     }
 
+    WireClient greeted_as_agent() {
+        if (!thread_.joinable()) start();
+        fs::permissions(scratch_.top(), fs::perms::all);
+        fs::permissions(path(), fs::perms::all);
+        // Of this thread only; libc would change all of them.
+        EXPECT_EQ(::syscall(SYS_setresuid, -1, agent_user(), -1), 0);
+        WireClient client(path());
+        EXPECT_EQ(::syscall(SYS_setresuid, -1, ::getuid(), -1), 0);
+        EXPECT_TRUE(std::holds_alternative<wire::Hello>(client.hello()));
+        return client;
+    }
+
     /// Keeps the worker busy, so that queries and plans wait, until it is destroyed.
     class Hold {
     public:
@@ -132,28 +148,20 @@ protected:
     void hold_worker() { hold_ = std::make_unique<Hold>(worker_); }
     void release_worker() { hold_.reset(); }
 
-    /// From a copy: the engine has the journal open. Ends the worker.
+    /// Ends the worker.
     std::vector<std::string> audited_events() {
         worker_.finish();
-        const std::string copy = scratch_.top() / "copy";
-        fs::copy(state(), copy, fs::copy_options::recursive);
-        auto journal = Journal::open(copy, {});
-        if (!journal) return {journal.error().what};
-        std::vector<std::string> found;
-        for (const AuditRecord& each : must(journal->audit_trail(100))) {
-            found.push_back(each.event + ": " + each.detail);
-        }
-        return found;
+        return audit_trail();
     }
 
     std::unique_ptr<Hold> hold_;
-    Loop loop_ = make_loop();
+    Loop loop_;
     Worker worker_;
     Service service_{
         loop_,
         worker_,
         engine,
-        {::geteuid(), "kubexm-executor test", [](const Result<>&) {}, "unix:path=/nonexistent"}};
+        {agent_user(), "kubexm-executor test", [](const Result<>&) {}, "unix:path=/nonexistent"}};
     std::jthread thread_;
 };
 

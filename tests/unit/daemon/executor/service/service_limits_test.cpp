@@ -99,6 +99,32 @@ TEST_F(ServiceLimitsTest, BoundsTheConnectionsOfAUser) {
     EXPECT_TRUE(std::holds_alternative<wire::Hello>(clients.front().hello()));
 }
 
+TEST_F(ServiceLimitsTest, CancelsWithoutEndKeepNobodyFromChangingTheLists) {
+    std::latch began(1);
+    std::latch release(1);
+    worker_.plan(0, [&] {
+        const Stop stop = worker_.begin_plan("p1", agent_user());
+        began.count_down();
+        release.wait();
+    });
+    began.wait();
+    WireClient client = greeted_as_agent();
+    for (std::uint32_t id = 10; id < 60; ++id) {
+        EXPECT_TRUE(std::holds_alternative<wire::Accepted>(client.ask(id, wire::Cancel{"p1"})));
+    }
+    std::latch allowed(1);
+    loop_.post([&] {
+        service_.allow({.units = {"new.service"}});
+        const bool fits = worker_.query(0, [&] { allowed.count_down(); });
+        EXPECT_TRUE(fits) << "root's queue is full";
+        if (!fits) allowed.count_down();
+        release.count_down();
+    });
+    allowed.wait();
+    EXPECT_THAT(engine.allowed().units, testing::ElementsAre("new.service"));
+    EXPECT_EQ(std::ranges::count(audited_events(), "plan cancelled: p1"), 1);
+}
+
 /// A plan that fails and whose steps have long texts.
 model::Plan wordy_plan() {
     std::string path = "/etc";

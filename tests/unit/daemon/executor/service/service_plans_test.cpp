@@ -135,5 +135,23 @@ TEST_F(ServicePlansTest, ResumesAnInterruptedPlanForItsFollower) {
     EXPECT_TRUE(fs::is_symlink(scratch_.at("/etc/p1")));
 }
 
+TEST_F(ServicePlansTest, AnUndoThatRunsIsNotReplacedByAnotherOfKubexmd) {
+    {
+        Engine earlier(state(), root_, systemd, engine.allowed());
+        auto record = earlier.accept(link_plan("p1"), {}, kAgentCaller);
+        ASSERT_THAT(record, IsOk());
+        ASSERT_THAT(earlier.carry_out(*record, {}, {[](const Report&) {}, [] {}}), IsOk());
+        ASSERT_THAT(earlier.accept_undo("u1", "machine-1", kAgentCaller), IsOk());
+    }
+    hold_worker();  // it is resumed afterwards
+    WireClient client = greeted_as_agent();
+    client.send(5, wire::Undo{"u2", "machine-1"});
+    release_worker();
+    const auto reply = client.last(5);
+    ASSERT_EQ(refusal_in(reply), "");
+    EXPECT_EQ(std::get<wire::Accepted>(reply).plan_id, "u1");
+    EXPECT_EQ(state_of(client, "u1"), PlanState::undone);
+}
+
 }  // namespace
 }  // namespace kubexm::executor

@@ -102,7 +102,7 @@ TEST_F(ServiceTest, TakesDescriptorsWithAPlanOnly) {
 TEST_F(ServiceTest, AuditsAClaimBesideTheCaller) {
     {
         WireClient client = greeted();
-        const wire::OnBehalfOf claim{4711, wire::Door::control};
+        const wire::OnBehalfOf claim{4711, wire::Origin::control};
         EXPECT_THAT(refusal_in(client.ask(5, wire::Cancel{"p0", claim})),
                     StartsWith("not_found: plan p0 is not running"));
         client.send(6, wire::Apply{own_plan("p1"), {}, false, claim});
@@ -111,7 +111,7 @@ TEST_F(ServiceTest, AuditsAClaimBesideTheCaller) {
         EXPECT_EQ(std::get<wire::PlanSummary>(client.ask(8, wire::Follow{"p1"})).uid, ::geteuid());
     }
     const auto events = audited_events();
-    const std::string claimed = " (by its own word for user 4711, control)";
+    const std::string claimed = " (on behalf of user 4711, control, as the client says)";
     EXPECT_THAT(events, testing::Contains("refused: plan p0 is not running" + claimed));
     EXPECT_THAT(events, testing::Contains(testing::AllOf(StartsWith("plan offered: p1 "),
                                                          testing::EndsWith(claimed))));

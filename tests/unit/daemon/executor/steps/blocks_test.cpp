@@ -46,5 +46,16 @@ TEST_F(Blocks, KeepChangesOfOtherOwners) {
     EXPECT_EQ(content_of(file()), "10.0.0.1 theirs\n");
 }
 
+TEST_F(Blocks, DoNotShowTheOtherLinesOfAPrivateFile) {
+    put(file(), "password: theirs\n");
+    fs::permissions(file(), fs::perms::owner_read | fs::perms::owner_write);
+    Context working = context();
+    EXPECT_THAT(apply(working, block("ours")), IsOk());
+    working.previous = block("ours");
+    const auto shown = preview(working, block("new"));
+    ASSERT_TRUE(shown) << shown.error().what;
+    EXPECT_THAT(shown->diff, testing::Each(testing::Not(testing::HasSubstr("password"))));
+}
+
 }  // namespace
 }  // namespace kubexm::executor

@@ -11,13 +11,19 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 /// Directories are real, systemd is a fake.
 class Claims : public SystemdTest {
 protected:
     Claims() { have_units(fake, "Where", {}); }
-    Context context() { return {root_, systemd, vault_, soon(), {}}; }
+    Context context() {
+        Context made{root_, systemd, vault_, soon(), {}};
+        made.runtime_answers = [this](auto) { return runtime_; };
+        made.others = others_;
+        return made;
+    }
     fs::path at(const std::string& path) const { return scratch_.at(path); }
 
     /// The result of an undo after `meanwhile` ran between capture and undo.
@@ -32,6 +38,8 @@ protected:
         return stays.value_or("");
     }
 
+    Result<bool> runtime_ = false;
+    std::vector<std::string> others_;
     Scratch scratch_;
     Root root_ = scratch_.root();
     Vault vault_ = Vault::open(scratch_.top() / "vault").value();
@@ -54,6 +62,84 @@ TEST_F(Claims, MayBeMadeWhereThereIsNoParentYet) {
                  [&] { fs::create_directories(at("/run/containerd/tasks/one")); });
     EXPECT_TRUE(fs::exists(at("/run/containerd")));
     EXPECT_FALSE(fs::exists(at("/run/containerd/tasks")));
+}
+
+TEST_F(Claims, KeepAndNameWhatAnotherOwnerHasInTheLedger) {
+    fs::create_directories(at("/var/lib/kubelet"));
+    others_ = {"/var/lib/kubelet/roots/deep/file", "/var/lib/kubelet/file", "/var/lib/kubelet/p"};
+    EXPECT_EQ(undone_after(model::Claim{"/var/lib/kubelet"},
+                           [&] {
+                               fs::create_directories(at("/var/lib/kubelet/roots/deep"));
+                               fs::create_directories(at("/var/lib/kubelet/pods/one"));
+                               put(at("/var/lib/kubelet/roots/deep/file"), "root's");
+                               put(at("/var/lib/kubelet/file"), "root's");
+                           }),
+              "/var/lib/kubelet stays with file, roots: not made by pods");
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/roots/deep/file")));
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/file")));
+    EXPECT_FALSE(fs::exists(at("/var/lib/kubelet/pods"))) << "its name only begins as theirs does";
+}
+
+TEST_F(Claims, KeepADirectoryThatAnotherOwnerHas) {
+    others_ = {"/run/containerd/s"};
+    for (const std::optional<bool> if_empty : {std::optional<bool>(), std::optional(true)}) {
+        EXPECT_EQ(undone_after(model::Claim{"/run/containerd/s", if_empty},
+                               [&] { fs::create_directories(at("/run/containerd/s")); }),
+                  "/run/containerd/s stays: another owner has it");
+        EXPECT_TRUE(fs::remove(at("/run/containerd/s")));
+    }
+}
+
+/// kubelet writes nothing there: what is new is somebody's.
+TEST_F(Claims, KeepAndNameWhatIsNewInDirectoriesOfOthers) {
+    fs::create_directories(at("/etc/kubernetes/pki"));
+    fs::create_directories(at("/usr/libexec"));
+    EXPECT_EQ(undone_after(model::Claim{"/etc/kubernetes"},
+                           [&] {
+                               put(at("/etc/kubernetes/admin.conf"), "theirs");
+                               fs::create_directories(at("/etc/kubernetes/encryption"));
+                           }),
+              "/etc/kubernetes stays with admin.conf, encryption: not made by pods");
+    EXPECT_EQ(undone_after(model::Claim{"/etc/kubernetes/pki"},
+                           [&] { put(at("/etc/kubernetes/pki/sa.key"), "theirs"); }),
+              "/etc/kubernetes/pki stays with sa.key: not made by pods");
+    EXPECT_EQ(undone_after(model::Claim{"/usr/libexec"},
+                           [&] { fs::create_directories(at("/usr/libexec/kubernetes/tool")); }),
+              "/usr/libexec stays with kubernetes: not made by pods");
+    EXPECT_TRUE(fs::exists(at("/etc/kubernetes/admin.conf")));
+    EXPECT_TRUE(fs::exists(at("/etc/kubernetes/encryption")));
+    EXPECT_TRUE(fs::exists(at("/etc/kubernetes/pki/sa.key")));
+    EXPECT_TRUE(fs::exists(at("/usr/libexec/kubernetes/tool")));
+}
+
+TEST_F(Claims, RemoveTheEmptyDirectoriesThatKubeletMakesForPlugins) {
+    const model::Claim step{"/usr/libexec/kubernetes"};
+    const std::string plugins = "/usr/libexec/kubernetes/kubelet-plugins/volume/exec";
+    fs::create_directories(at("/usr/libexec"));
+    EXPECT_EQ(undone_after(step, [&] { fs::create_directories(at(plugins)); }), "");
+    EXPECT_FALSE(fs::exists(at("/usr/libexec/kubernetes")));
+    EXPECT_EQ(undone_after(step,
+                           [&] {
+                               fs::create_directories(at(plugins));
+                               put(at("/usr/libexec/kubernetes/kubelet-plugins/volume/theirs"), "");
+                           }),
+              "/usr/libexec/kubernetes stays with kubelet-plugins: not made by pods");
+    EXPECT_EQ(names_in(at("/usr/libexec/kubernetes/kubelet-plugins/volume")),
+              std::set<std::string>{"theirs"});
+    fs::create_directories(at(plugins));
+    EXPECT_EQ(undone_after(step, [] {}), "");
+    EXPECT_TRUE(fs::exists(at(plugins))) << "it was there before";
+}
+
+TEST_F(Claims, LeaveALinkAmongTheDirectoriesForPlugins) {
+    fs::create_directories(at("/usr/libexec/kubernetes"));
+    fs::create_directories(at("/disk/volume/exec"));
+    EXPECT_EQ(
+        undone_after(
+            model::Claim{"/usr/libexec/kubernetes"},
+            [&] { fs::create_symlink("/disk", at("/usr/libexec/kubernetes/kubelet-plugins")); }),
+        "/usr/libexec/kubernetes stays with kubelet-plugins: not made by pods");
+    EXPECT_TRUE(fs::exists(at("/disk/volume/exec")));
 }
 
 /// Mounts of pods and of others below claimed directories.
@@ -99,6 +185,41 @@ TEST_F(ClaimsWithMounts, NameOneThatSomebodyMadeMeanwhile) {
     EXPECT_FALSE(fs::exists(at("/var/lib/kubelet/pods")));
 }
 
+/// Mounted by hand, without a unit file.
+TEST_F(ClaimsWithMounts, NameOneThatIsDeepButWherePodsHaveNone) {
+    const std::vector<ListedUnit> now{
+        mount("var-lib-kubelet-data-a-b.mount", "/var/lib/kubelet/data/a/b"),
+        mount("var-lib-kubelet-podsx-a.mount", "/var/lib/kubelet/podsx/a"),
+        mount("var-lib-kubelet-plugins-1-v.mount", "/var/lib/kubelet/plugins/1/v"),
+        mount("var-lib-kubelet-pods-1-v.mount", "/var/lib/kubelet/pods/1/v")};
+    EXPECT_EQ(undone_with({"/var/lib/kubelet"}, {}, now),
+              "/var/lib/kubelet stays with data, podsx: not made by pods");
+    EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-plugins-1-v.mount, replace)",
+                                       "StopUnit(var-lib-kubelet-pods-1-v.mount, replace)"));
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/data/a/b")));
+    EXPECT_EQ(
+        undone_with({"/var/log/pods"}, {}, {mount("var-log-pods-a-b.mount", "/var/log/pods/a/b")}),
+        "/var/log/pods stays with a: not made by pods");
+}
+
+TEST_F(ClaimsWithMounts, EndThoseOfContainers) {
+    const std::string tasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io";
+    const std::string unit = "run-containerd-io.containerd.runtime.v2.task-k8s.io-1-rootfs.mount";
+    EXPECT_EQ(undone_with({tasks}, {}, {mount(unit, tasks + "/1/rootfs")}), "");
+    EXPECT_THAT(stopped(), ElementsAre("StopUnit(" + unit + ", replace)"));
+    EXPECT_FALSE(fs::exists(at(tasks)));
+}
+
+TEST_F(ClaimsWithMounts, KeepOneOfAUnitFileHoweverDeep) {
+    auto listed = mount("var-lib-kubelet-plugins-data.mount", "/var/lib/kubelet/plugins/data");
+    listed.fragment = "/run/systemd/generator/var-lib-kubelet-plugins-data.mount";
+    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", "/var/lib/kubelet/pods/1/v");
+    EXPECT_EQ(undone_with({"/var/lib/kubelet"}, {}, {listed, pods}),
+              "/var/lib/kubelet stays with plugins: not made by pods");
+    EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-pods-1-v.mount, replace)"));
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/plugins/data")));
+}
+
 TEST_F(ClaimsWithMounts, AreEndedAndRemovedByPrefix) {
     const auto blue = mount("run-netns-blue.mount", "/run/netns/blue");
     const auto green = mount("run-netns-green.mount", "/run/netns/green");
@@ -113,13 +234,58 @@ TEST_F(ClaimsWithMounts, AreEndedAndRemovedByPrefix) {
     EXPECT_FALSE(fs::exists(at("/run/netns/cni-1")));
 }
 
+/// Podman before version 4 names its namespaces as containerd does.
+TEST_F(ClaimsWithMounts, OfARuntimeThatAnswersAreTheirsWhoUseThePrefix) {
+    const auto theirs = mount("run-netns-cni.mount", "/run/netns/cni-1");
+    const model::Claim step{.path = "/run/netns", .if_empty = {}, .prefix = "cni-"};
+    runtime_ = true;
+    EXPECT_EQ(undone_with(step, {}, {theirs}), "/run/netns stays with cni-1: not made by pods");
+    EXPECT_THAT(stopped(), IsEmpty());
+    EXPECT_TRUE(fs::exists(at("/run/netns/cni-1")));
+}
+
+TEST_F(ClaimsWithMounts, WaitForARuntimeThatStarts) {
+    Context working = context();
+    const model::Claim step{.path = "/run/netns", .if_empty = {}, .prefix = "cni-"};
+    fs::create_directories(at("/run/netns"));
+    const auto before = capture(working, step);
+    runtime_ = fail(Code::unavailable, "starts");
+    EXPECT_THAT(undo(working, step, *before), IsError(Code::unavailable, "starts"));
+}
+
+/// The others and their entries go nevertheless.
+TEST_F(ClaimsWithMounts, NameOneThatSomebodyUses) {
+    const std::string busy = "var-lib-kubelet-pods-1-v.mount";
+    const std::vector<ListedUnit> now{
+        mount(busy, "/var/lib/kubelet/pods/1/v"),
+        mount("var-lib-kubelet-plugins-1-v.mount", "/var/lib/kubelet/plugins/1/v")};
+    Context working = context();
+    const model::Claim step{"/var/lib/kubelet"};
+    const auto before = capture(working, step);
+    ASSERT_THAT(before, IsOk());
+    have_units(fake, "Where", now);
+    for (const ListedUnit& mount : now) fs::create_directories(at(mount.path));
+    fake.when("LoadUnit", [](Peer& peer, sd_bus_message* call) { peer.reply(call, "o", "/u/0"); });
+    fake.when("StopUnit", [busy](Peer& peer, sd_bus_message* call) {
+        const char* unit = "";
+        sd_bus_message_rewind(call, 1);
+        sd_bus_message_read(call, "s", &unit);
+        peer.reply(call, "o", kJob);
+        peer.end_job(kJob, unit == busy ? "failed" : "done");
+    });
+    EXPECT_THAT(undo(working, step, *before),
+                IsError(Code::unavailable, "mount /var/lib/kubelet/pods/1/v: StopUnit " + busy));
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/pods/1/v")));
+    EXPECT_FALSE(fs::exists(at("/var/lib/kubelet/plugins")));
+}
+
 TEST_F(ClaimsWithMounts, NameAFewOfMany) {
     std::vector<ListedUnit> many;
     for (char name = 'a'; name <= 'j'; ++name) {
         many.push_back(mount(std::string("m-") + name + ".mount", std::string("/m/") + name));
     }
     EXPECT_EQ(undone_with({"/m"}, {}, many),
-              "/m stays with a, b, c, d, e, f, g, h and others: not made by pods");
+              "/m stays with a, b, c, d, e, f, g, h and 2 others: not made by pods");
 }
 
 /// On a path that was not a directory before.

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "../host/systemd_test.hpp"
 #include "daemon/executor/steps/steps.hpp"
 
@@ -112,9 +114,78 @@ TEST_F(Units, AreReloadedWhenTheirFileIsRestored) {
     const model::RenderedFile other{model::ModulesFile{}};
     Context working = context();
     EXPECT_EQ(undo(working, other, PathPreImage{.kind = "absent"}), "");
-    EXPECT_THAT(fake.calls_of_interest(), Not(Contains("Reload()")));
+    EXPECT_FALSE(working.reloading);
     EXPECT_EQ(undo(working, unit, PathPreImage{.kind = "absent"}), "");
-    EXPECT_THAT(fake.calls_of_interest(), Contains("Reload()"));
+    EXPECT_TRUE(working.reloading) << "the caller waits for its end";
+    EXPECT_THAT(systemd.end_reload(soon()), IsOk());
+    EXPECT_THAT(fake.calls_of_interest(), Contains("Reload()").Times(1));
+}
+
+/// A unit that kubexm wrote.
+class OwnCommand : public Units {
+protected:
+    OwnCommand() {
+        fs::create_directories(file_.parent_path());
+        std::ofstream(file_) << "# Written by kubexm; manual changes are overwritten.\n[Service]\n"
+                                "ExecStart=/bin/kubelet \\\n    \"--a=b\"\nRestart=always\n";
+        std::ofstream(drop_in_) << "[Service]\nExecStart=\nExecStart=/bin/other\n";
+        std::ofstream(harmless_) << "[Service]\nEnvironment=ExecStart=/bin/other\n";
+    }
+    void have_command(const std::string& program, const std::vector<const char*>& argv,
+                      const std::string& fragment = "/etc/systemd/system/kubelet.service") {
+        fake.when("GetAll", [=, this](Peer& peer, sd_bus_message* call) {
+            constexpr std::uint64_t kNoTime = 0;
+            peer.reply(call, "a{sv}", 4, "ActiveState", "s", "inactive", "FragmentPath", "s",
+                       fragment.c_str(), "DropInPaths", "as", 2, harmless_.c_str(),
+                       drop_in_.c_str(), "ExecStart", "a(sasbttttuii)", 1, program.c_str(), 2,
+                       argv[0], argv[1], 0, kNoTime, kNoTime, kNoTime, kNoTime, 0U, 0, 0);
+        });
+    }
+    auto started() {
+        Context working = context();
+        working.any_command = any_command_;
+        return apply(working, model::UnitState{"kubelet.service", {}, true, {}, ""});
+    }
+
+    bool any_command_ = false;
+    const fs::path file_ = scratch_.at("/etc/systemd/system/kubelet.service");
+    const fs::path drop_in_ = scratch_.top() / "10-kubeadm.conf";
+    const fs::path harmless_ = scratch_.top() / "20-environment.conf";
+};
+
+TEST_F(OwnCommand, IsStartedAsItWasWritten) {
+    have_command("/bin/kubelet", {"/bin/kubelet", "--a=b"});
+    EXPECT_THAT(started(), IsOk());
+    EXPECT_THAT(fake.calls_of_interest(), Contains("StartUnit(kubelet.service, replace)"));
+}
+
+TEST_F(OwnCommand, IsNotStartedAsAnotherOneAndTheDropInIsNamed) {
+    using Argv = std::vector<const char*>;
+    for (const auto& [program, argv] : {std::pair{"/bin/kubelet", Argv{"/bin/kubelet", "--a=c"}},
+                                        std::pair{"/bin/other", Argv{"/bin/kubelet", "--a=b"}}}) {
+        have_command(program, argv);
+        const auto refused = started();
+        ASSERT_THAT(refused, IsError(Code::conflict, " of " + drop_in_.string() + "; remove"));
+        EXPECT_THAT(refused.error().what, Not(HasSubstr(harmless_.string())));
+        EXPECT_THAT(fake.calls_of_interest(), Not(Contains(HasSubstr("StartUnit"))));
+    }
+}
+
+TEST_F(OwnCommand, IsNotHiddenByAnotherUnitFile) {
+    have_command("/bin/kubelet", {"/bin/kubelet", "--a=b"}, "/run/systemd/transient/k.service");
+    EXPECT_THAT(started(), IsError(Code::conflict, " of /run/systemd/transient/k.service; remove"));
+}
+
+TEST_F(OwnCommand, MayBeReplacedWhereRootSaysSo) {
+    have_command("/bin/other", {"/bin/other", "-v"});
+    any_command_ = true;
+    EXPECT_THAT(started(), IsOk());
+}
+
+TEST_F(OwnCommand, MattersOnlyInAFileOfKubexm) {
+    std::ofstream(file_) << "[Service]\nExecStart=/bin/kubelet\n";
+    have_command("/bin/other", {"/bin/other", "-v"});
+    EXPECT_THAT(started(), IsOk());
 }
 
 class MaskedUnits : public Units {

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 const model::Plan kPlan{"plan-1", "owner-1", {model::Sysctl{"net.ipv4.ip_forward", "1"}}};
 
 TEST(Messages, APlanSurvivesARoundTrip) {
-    const Apply sent{kPlan, {std::string(64, 'a')}, true, OnBehalfOf{1000, Door::control}};
+    const Apply sent{kPlan, {std::string(64, 'a')}, true, OnBehalfOf{1000, Origin::control}};
     const auto [id, request] = unpack_request(pack(7, sent));
     EXPECT_EQ(id, 7U);
     ASSERT_TRUE(request) << request.error().what;
@@ -29,7 +29,8 @@ TEST(Messages, EveryReplySurvivesARoundTrip) {
         Hello{kProtocol, "kubexm-executor 0.1.0"},
         Refused{"denied", "sysctl kernel.core_pattern is not allowed"},
         Accepted{"plan-1"},
-        PreflightResult{{{model::CheckId::port_taken, model::Severity::error, "f", "n", "r"}}},
+        PreflightResult{{{model::CheckId::port_taken, model::Severity::error, "f", "n", "r"}},
+                        {"clock"}},
         StepPreview{3, false, "write /etc/hosts", {"+10.0.0.5 h1"}},
         StepEvent{"plan-1", 3, model::StepState::failed, "write /etc/hosts", "disk full", "1 of 2"},
         PlanSummary{"plan-1",
@@ -55,6 +56,7 @@ TEST(Messages, EveryReplySurvivesARoundTrip) {
                         {},
                         5}}}},
                     ""},
+        PermitsChanged{{model::Permit::any, model::Permit::none}},
         TrustedAuthorities{{{"CN=kubernetes", "ab12"}}},
         UnitsChanged{{{"kubelet.service", "inactive", "masked"}}},
         Drift{{{"o", "write /etc/hosts", "absent"}}},
@@ -80,7 +82,7 @@ TEST(Messages, TheLastReplySaysSo) {
 TEST(Messages, AReplyIsNotARequest) {
     const auto refused = unpack_request(pack(7, Accepted{"plan-1"}, Part::last));
     ASSERT_FALSE(refused.request);
-    EXPECT_THAT(refused.request.error().what, HasSubstr("frame.request: is missing"));
+    EXPECT_THAT(refused.request.error().what, HasSubstr("frame.request: expected, found none"));
 }
 
 TEST(Messages, InvalidUtf8DoesNotLoseTheReply) {
