@@ -36,13 +36,11 @@ Phase phase_without_decision(const AgentState& state, std::chrono::sys_seconds n
     return management.configured || management.certificate ? Phase::enrolling : Phase::unconfigured;
 }
 
-/// A node whose settings change stays joined; a new one is joining.
+/// A node whose settings change stays joined; one that was never Ready is joining, also when its
+/// plan is done.
 Phase phase_of_join(const AgentState& state, const Decision& decision) {
-    const bool is_joined =
-        became_ready(state, decision.owner) ||
-        (state.executor.observed && state.executor.observed->is_joined(decision.owner));
     if (state.failure && needs_action(state.failure->error.code)) return Phase::failed;
-    return is_joined ? Phase::joined : Phase::joining;
+    return became_ready(state, decision.owner) ? Phase::joined : Phase::joining;
 }
 
 /// `kubexmctl leave` was heard, and the next decision is the release.

@@ -34,6 +34,14 @@ TEST_F(Scenario, AHostEnrolsJoinsAndIsReleased) {
     EXPECT_EQ(management_.conflicts, 0) << "a conflict delays the release by a second";
 }
 
+TEST_F(Scenario, NoPhaseIsShownTooEarly) {
+    join();
+    ask_for_release();
+    advance(10s);
+    EXPECT_THAT(phases_, ElementsAre(Phase::enrolling, Phase::waiting, Phase::joining,
+                                     Phase::joined, Phase::releasing, Phase::waiting));
+}
+
 TEST_F(Scenario, AWaitingCertificateIsReportedWithTheCommand) {
     start();
     make_secret();

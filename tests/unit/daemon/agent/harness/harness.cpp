@@ -53,7 +53,10 @@ void Harness::begin() {
          .state = directory_.path(),
          .namespace_ = "default",
          .bootstrap_kubeconfig = directory_ / "bootstrap",
-         .on_change = [](const model::Snapshot&) {}},
+         .on_change =
+             [this](const model::Snapshot& next) {
+                 if (phases_.empty() || phases_.back() != next.phase) phases_.push_back(next.phase);
+             }},
         facts(),
         {.executor = executor_,
          .connect = connect,
