@@ -83,11 +83,12 @@ private:
         return added;
     }
 
+    void add_form(CLI::App* command) {
+        add_choice(*command, "-o,--output", form_, "text (the default) or json",
+                   {{"text", cli::Form::text}, {"json", cli::Form::json}});
+    }
+
     void add_status_commands() {
-        const auto add_form = [&](CLI::App* command) {
-            add_choice(*command, "-o,--output", form_, "text (the default) or json",
-                       {{"text", cli::Form::text}, {"json", cli::Form::json}});
-        };
         add_form(add(app_, "status", "show the status of this host",
                      [this] { return cli::status(api_socket_, form_); }));
         auto* preflight =
@@ -125,6 +126,7 @@ private:
         model::Command command;
         command.verb = verb;
         if (!duration_.empty()) command.duration = TRY(cli::duration_from(duration_));
+        command.certificate = certificate_;
         return cli::operate({.control = control_socket_, .executor = socket_}, command);
     }
 
@@ -166,10 +168,16 @@ private:
 
     void add_certificate_commands() {
         auto* certs =
-            app_.add_subcommand("certs", "certificates of this host, and those it trusts");
-        certs->require_subcommand(1);
-        add(*certs, "renew", "renew the certificates of this host now",
-            [this] { return operate(model::Verb::renew); });
+            app_.add_subcommand("certs", "show the certificates of this host; renew or trust some");
+        certs->require_subcommand(0, 1);
+        certs->callback([this, certs] {
+            if (!certs->get_subcommands().empty()) return;
+            chosen_ = [this] { return cli::certificates(api_socket_, form_); };
+        });
+        add_form(certs);
+        add(*certs, "renew", "renew certificates of this host now", [this] {
+            return operate(model::Verb::renew);
+        })->add_option("NAME", certificate_, "of one certificate; without it all");
         add(*certs, "trust-ca", "trust the CAs of a PEM file, for the API server and its clients",
             [this] { return cli::trust_ca(socket_, bundle_); })
             ->add_option("FILE", bundle_, "CA certificates in PEM")
@@ -200,6 +208,7 @@ private:
     std::string api_socket_ = "/run/kubexm/kubexmd.sock";
     std::string control_socket_ = "/run/kubexm/control.sock";
     std::string duration_;
+    std::string certificate_;
     bool no_wait_ = false;
     cli::Form form_ = cli::Form::text;
     std::string plan_;

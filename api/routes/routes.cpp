@@ -37,6 +37,10 @@ Response plan(const Request&, const model::Snapshot& snapshot) {
                    "no plan has run on this host since kubexmd started; see /v1/status");
 }
 
+Response certificates(const Request&, const model::Snapshot& snapshot) {
+    return plain(kJson, certificates_json(snapshot.certificates));
+}
+
 /// The browser loads nothing from other origins, and shows the page in no frame of theirs.
 Response page(std::string_view content_type, std::string_view body) {
     auto response = plain(content_type, body);
@@ -65,7 +69,8 @@ struct Route {
     Response (*answer)(const Request&, const model::Snapshot&);
 };
 
-constexpr std::array<Route, 6> kRoutes{{{"/v1/status", status},
+constexpr std::array<Route, 7> kRoutes{{{"/v1/status", status},
+                                        {"/v1/certificates", certificates},
                                         {"/v1/plan", plan},
                                         {"/healthz", health},
                                         {"/", index},
@@ -94,8 +99,8 @@ Answer answer(const Request& request, const model::Snapshot& snapshot) {
     const auto* route = std::ranges::find(kRoutes, request.path, &Route::path);
     if (route == kRoutes.end()) {
         return problem(404, "Not Found",
-                       "no such path; expected /, /v1/status, /v1/plan, /v1/operations or "
-                       "/healthz");
+                       "no such path; expected /, /v1/status, /v1/plan, /v1/certificates, "
+                       "/v1/operations or /healthz");
     }
     if (request.method != "GET" && request.method != "HEAD") {
         return wrong_method("GET, HEAD", "this path is read-only: use GET");

@@ -61,12 +61,22 @@ json view(const model::Condition& condition) {
             {"message", condition.message},   {"since", condition.since}};
 }
 
+json view(const model::IssuerView& issuer) {
+    return {{"subject", issuer.subject}, {"notAfter", issuer.not_after}};
+}
+
 json view(const model::CertificateView& certificate) {
     return {{"name", certificate.name},
             {"subject", certificate.subject},
             {"serial", certificate.serial},
             {"notBefore", certificate.not_before},
-            {"notAfter", certificate.not_after}};
+            {"notAfter", certificate.not_after},
+            {"renewedBy", "kubexmd"},
+            {"issuers", view(certificate.issuers)},
+            {"next",
+             {{"action", name_of(certificate.next)},
+              {"at", certificate.next_at.empty() ? json() : json(certificate.next_at)},
+              {"reason", certificate.next_reason}}}};
 }
 
 json view(const model::Finding& finding) {
@@ -143,6 +153,10 @@ std::string status_json(const model::Snapshot& snapshot) {
                  {"units", view(snapshot.units)},
                  {"permits", view(snapshot.permits)},
                  {"version", snapshot.version}});
+}
+
+std::string certificates_json(const std::vector<model::CertificateView>& certificates) {
+    return text({{"certificates", view(certificates)}});
 }
 
 std::string plan_json(const model::PlanView& plan) { return text(view(plan)); }

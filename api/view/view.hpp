@@ -10,6 +10,7 @@ namespace kubexm::api {
 // safe to print on a terminal. Invalid UTF-8 is replaced.
 
 std::string status_json(const model::Snapshot& snapshot);
+std::string certificates_json(const std::vector<model::CertificateView>& certificates);
 std::string plan_json(const model::PlanView& plan);
 
 /// A command that was accepted.

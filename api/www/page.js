@@ -18,6 +18,7 @@ const TEXTS = {
       held: "The assignment conflicts with the node on this host: it stays as it is, and is repaired, until a person decides. A condition says why.",
       paused: "The management cluster has paused this host: nothing is changed.",
     },
+    actions: { renew: "renewed at", approve: "waits for approval", retry: "renewal failed, next try", publish: "renewed, not with kubelet yet" },
     progress: { waiting: "waiting", joining: "joining", joined: "joined", releasing: "releasing" },
   },
   zh: {
@@ -37,6 +38,7 @@ const TEXTS = {
       held: "分配与本机上的节点冲突：在人工决定之前，节点保持原样，被改动的内容仍会恢复。原因见状态条件。",
       paused: "管理集群已暂停本机：不做任何更改。",
     },
+    actions: { renew: "续期时间", approve: "等待批准", retry: "续期失败，下次尝试", publish: "已续期，kubelet 尚未使用" },
     progress: { waiting: "等待", joining: "加入中", joined: "已加入", releasing: "释放中" },
   },
 };
@@ -83,6 +85,8 @@ function certificate(one) {
   const left = element("span", "", "remaining");
   left.dataset.until = one.notAfter;
   item.append(element("span", one.name, "mark"), " ", left, element("div", one.subject + ", " + one.notAfter, "dim"));
+  const next = [TEXT.actions[one.next.action] || one.next.action, one.next.at, one.next.reason].filter(Boolean);
+  item.append(element("div", next.join(" · "), one.next.action === "renew" ? "dim" : "bad"));
   return item;
 }
 

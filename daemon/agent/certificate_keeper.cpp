@@ -28,18 +28,24 @@ CertificateKeeper::CertificateKeeper(AgentContext& context, Identity identity,
     : context_(context),
       identity_(std::move(identity)),
       present_(std::move(present)),
-      asked_(context.state.read().renewals_asked),
+      asked_(asked().count),
       backoff_(2s, 5min) {}
 
-CertificateKeeper::~CertificateKeeper() { report(std::nullopt); }
+CertificateKeeper::~CertificateKeeper() { report_none(); }
 
 void CertificateKeeper::start() { wait(); }
 
+AskedRenewal CertificateKeeper::asked() const {
+    const auto& orders = context_.state.read().asked_renewals;
+    const auto order = orders.find(identity_.name);
+    return order == orders.end() ? AskedRenewal() : order->second;
+}
+
 /// A person may have asked for a renewal.
 void CertificateKeeper::update() {
-    const std::uint32_t asked = context_.state.read().renewals_asked;
-    if (std::exchange(asked_, asked) == asked || renewal_) return;
-    asked_by_ = context_.state.read().renewal_asked_by;
+    const AskedRenewal order = asked();
+    if (std::exchange(asked_, order.count) == order.count || renewal_) return;
+    asked_by_ = order.uid;
     forget_rejection(context_, identity_.order.spec.key_file);
     renew();
 }
@@ -65,7 +71,7 @@ void CertificateKeeper::try_in(std::chrono::milliseconds time) {
 /// Judged only now: this host's clock may have been set, or the server's has become known.
 void CertificateKeeper::on_time() {
     if (asked_by_ || until_renewal() <= 0s) return renew();
-    report(std::nullopt);
+    report_none();
     wait();
 }
 
@@ -96,8 +102,9 @@ void CertificateKeeper::report_waiting() {
     const auto& requests = context_.state.read().requests;
     const auto waiting = requests.find(identity_.order.spec.identity);
     if (waiting == requests.end()) return;
-    report(Error{Code::unavailable,
-                 fmt::format("certificate request {} is not approved yet", waiting->second.name)});
+    report({Code::unavailable,
+            fmt::format("certificate request {} is not approved yet", waiting->second.name)},
+           std::nullopt);
 }
 
 void CertificateKeeper::on_renewed(Result<kube::ClusterCredentials> credentials) {
@@ -109,29 +116,30 @@ void CertificateKeeper::on_renewed(Result<kube::ClusterCredentials> credentials)
     asked_by_.reset();
     backoff_.reset();
     log::notice(fmt::format("certificate {} was renewed; it is valid until {}", identity_.name,
-                            view_of(identity_.name, present_).not_after));
-    report(std::nullopt);
+                            view_of(identity_.name, present_, context_.facts()).not_after));
+    report_none();
     wait();
 }
 
 void CertificateKeeper::retry_later(const Error& why) {
     log::warning(
         fmt::format("certificate {}: {}; it is requested again", identity_.name, why.what));
-    report(why);
-    try_in(backoff_.next(context_.random()));
+    const auto wait = std::chrono::ceil<std::chrono::seconds>(backoff_.next(context_.random()));
+    report(why, context_.state.now() + wait);
+    try_in(wait);
 }
 
-void CertificateKeeper::report(std::optional<Error> problem) {
-    const auto& known = context_.state.read().renewals;
-    if (!problem) {
-        if (!known.contains(identity_.name)) return;
-        return context_.state.change(
-            [&](AgentState& state) { state.renewals.erase(identity_.name); });
-    }
+void CertificateKeeper::report_none() {
+    if (!context_.state.read().renewals.contains(identity_.name)) return;
+    context_.state.change([&](AgentState& state) { state.renewals.erase(identity_.name); });
+}
+
+void CertificateKeeper::report(const Error& problem,
+                               std::optional<std::chrono::sys_seconds> next_try) {
     const auto certificate = pki::read_certificate(present_.certificate);
     const double left = certificate ? pki::life_left(*certificate, server_time()) : 0;
     context_.state.change([&](AgentState& state) {
-        state.renewals[identity_.name] = {*std::move(problem), left, {}};
+        state.renewals[identity_.name] = {problem, left, {}, next_try};
         if (certificate) state.renewals[identity_.name].not_after = certificate->not_after;
     });
 }

@@ -36,6 +36,7 @@ public:
     std::optional<std::uint32_t> asked_by() const { return asked_by_; }
 
 private:
+    AskedRenewal asked() const;
     std::chrono::sys_seconds server_time() const;
     std::chrono::seconds until_renewal() const;
     void wait();
@@ -46,13 +47,14 @@ private:
     void report_waiting();
     void on_renewed(Result<kube::ClusterCredentials> credentials);
     void retry_later(const Error& why);
-    void report(std::optional<Error> problem);
+    void report(const Error& problem, std::optional<std::chrono::sys_seconds> next_try);
+    void report_none();
 
     AgentContext& context_;
     Identity identity_;
     kube::ClusterCredentials present_;
     std::unique_ptr<CertificateRenewal> renewal_;
-    std::uint32_t asked_;  // AgentState::renewals_asked that was seen
+    std::uint32_t asked_;  // how often a person had asked for it, of what was seen
     std::optional<std::uint32_t> asked_by_;
     Loop::Handle timer_;
     Backoff backoff_;

@@ -1,6 +1,7 @@
 #include "daemon/agent/commands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "daemon/agent/conditions.hpp"
 #include "daemon/agent/orders.hpp"
 #include "daemon/base/log.hpp"
+#include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 
 namespace kubexm::agent {
@@ -71,6 +73,24 @@ std::string stays_released(const AgentState& state, const std::vector<std::strin
     if (!machines.empty()) return machines.front();
     const bool is_joining = decision.action == Action::join || decision.action == Action::wait;
     return is_joining ? decision.owner : "";
+}
+
+/// All, where no name is given.
+Result<std::vector<std::string>> certificates_to_renew(const AgentState& state,
+                                                       const std::string& name) {
+    std::vector<std::string> names;
+    if (state.management.certificate) names.push_back(state.management.certificate->name);
+    if (state.node && state.node->certificate) names.push_back(state.node->certificate->name);
+    if (names.empty()) {
+        return fail(Code::conflict,
+                    "this host has no certificate yet: there is nothing to renew; see kubexmctl "
+                    "status");
+    }
+    if (name.empty()) return names;
+    if (std::ranges::find(names, name) != names.end()) return std::vector{name};
+    return fail(Code::conflict, fmt::format("certificate {}: expected one of {}; see kubexmctl "
+                                            "certs",
+                                            printable(name), fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -152,17 +172,15 @@ Result<std::string> Commands::repair(const model::Command& command) {
 }
 
 Result<std::string> Commands::renew(const model::Command& command) {
-    const auto& management = context_.state.read().management;
-    if (!management.certificate) {
-        return fail(Code::conflict,
-                    "this host has no certificate yet: there is nothing to renew; see kubexmctl "
-                    "status");
-    }
+    const auto names = TRY(certificates_to_renew(context_.state.read(), command.certificate));
     context_.state.change([&](AgentState& state) {
-        ++state.renewals_asked;
-        state.renewal_asked_by = command.uid;
+        for (const std::string& name : names) {
+            AskedRenewal& order = state.asked_renewals[name];
+            ++order.count;
+            order.uid = command.uid;
+        }
     });
-    return std::string("renewing the certificates of this host; see kubexmctl status");
+    return fmt::format("renewing {}; see kubexmctl certs", fmt::join(names, ", "));
 }
 
 Result<std::string> Commands::adopt(const model::Command& command) {

@@ -48,6 +48,7 @@ model::Condition is_unknown(std::string_view type, std::string_view reason, std:
 bool put(std::vector<model::Condition>& list, model::Condition condition, std::string_view now);
 
 struct AgentState;
+struct PendingRequest;
 
 struct Conditions {
     std::vector<model::Condition> on_host;  // for the ByoHost, and shown here
@@ -57,6 +58,9 @@ struct Conditions {
 /// Every condition that can be stated. One that is left out is unknown: its last report stays.
 /// `since` is not set. Pure.
 Conditions conditions_of(const AgentState& state);
+
+/// For what a certificate waits, and how a person can approve it.
+std::string approval_text(const PendingRequest& request);
 
 /// "2026-01-31T12:00:00Z"
 std::string rfc3339(std::chrono::system_clock::time_point time);

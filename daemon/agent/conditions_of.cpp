@@ -146,10 +146,7 @@ std::optional<Condition> certificate_issued(const AgentState& state) {
     if (state.requests.empty()) return std::nullopt;
     std::string waiting;
     for (const auto& [identity, request] : state.requests) {
-        waiting += fmt::format(
-            "{}{}: certificate request {} is not approved yet; to approve it by "
-            "hand: kubectl certificate approve {}",
-            waiting.empty() ? "" : "; ", request.server, request.name, request.name);
+        waiting += (waiting.empty() ? "" : "; ") + approval_text(request);
     }
     return is_false(kCertificateIssued, "Info", "WaitingForApproval", std::move(waiting));
 }
@@ -342,6 +339,13 @@ void resolve(const AgentState& state, std::vector<Condition>& stated) {
 }
 
 }  // namespace
+
+std::string approval_text(const PendingRequest& request) {
+    return fmt::format(
+        "{}: certificate request {} is not approved yet; to approve it by hand: "
+        "kubectl certificate approve {}",
+        request.server, request.name, request.name);
+}
 
 Conditions conditions_of(const AgentState& state) {
     Conditions conditions;

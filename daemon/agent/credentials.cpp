@@ -3,6 +3,8 @@
 #include "daemon/agent/conditions.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/pki/certificate.hpp"
+#include "daemon/pki/chain.hpp"
+#include "daemon/pki/renewal.hpp"
 
 namespace kubexm::agent {
 
@@ -48,17 +50,21 @@ std::string public_key_of(const kube::ClusterCredentials& credentials) {
     return certificate ? certificate->public_key : "";
 }
 
-model::CertificateView view_of(const std::string& name,
-                               const kube::ClusterCredentials& credentials) {
+model::CertificateView view_of(const std::string& name, const kube::ClusterCredentials& credentials,
+                               const model::HostFacts& host) {
+    model::CertificateView view;
+    view.name = name;
     auto read = pki::read_certificate(credentials.certificate);
-    if (!read) {
-        return {.name = name, .subject = "", .serial = "", .not_before = "", .not_after = ""};
+    if (!read) return view;
+    view.subject = read->text;
+    view.serial = read->serial;
+    view.not_before = rfc3339(read->not_before);
+    view.not_after = rfc3339(read->not_after);
+    for (const auto& issuer : pki::issuers_of(credentials.certificate, credentials.ca)) {
+        view.issuers.push_back({issuer.text, rfc3339(issuer.not_after)});
     }
-    return {.name = name,
-            .subject = read->text,
-            .serial = read->serial,
-            .not_before = rfc3339(read->not_before),
-            .not_after = rfc3339(read->not_after)};
+    view.next_at = rfc3339(pki::renewal_time(*read, host.machine_id));
+    return view;
 }
 
 Secret pair_of(const std::string& certificate, const Secret& key) {

@@ -33,9 +33,10 @@ kube::ClusterCredentials copy_of(const kube::ClusterCredentials& credentials);
 /// The public key of the certificate; empty: it is not readable.
 std::string public_key_of(const kube::ClusterCredentials& credentials);
 
-/// For the Snapshot. An unreadable certificate is shown by its name alone.
-model::CertificateView view_of(const std::string& name,
-                               const kube::ClusterCredentials& credentials);
+/// For the Snapshot, with the time of the renewal on this host. An unreadable certificate is shown
+/// by its name alone.
+model::CertificateView view_of(const std::string& name, const kube::ClusterCredentials& credentials,
+                               const model::HostFacts& host);
 
 /// Certificate and key in one PEM file, as kubelet reads them.
 Secret pair_of(const std::string& certificate, const Secret& key);

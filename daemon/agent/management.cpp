@@ -32,7 +32,7 @@ void Management::on_bootstrap(const wire::BootstrapKubeconfig& bootstrap) {
 }
 
 void Management::on_credentials(kube::ClusterCredentials credentials) {
-    const auto certificate = view_of("management", credentials);
+    const auto certificate = view_of("management", credentials, context_.facts());
     const std::string ca = credentials.ca;
     auto api = context_.connect(std::move(credentials));
     if (!api) return report(api.error());
@@ -63,7 +63,7 @@ void Management::on_credentials(kube::ClusterCredentials credentials) {
 void Management::on_renewed(const kube::ClusterCredentials& credentials) {
     api_->use_certificate(credentials.certificate, Secret(std::string(credentials.key.reveal())));
     context_.state.change([&](AgentState& state) {
-        state.management.certificate = view_of("management", credentials);
+        state.management.certificate = view_of("management", credentials, context_.facts());
     });
 }
 

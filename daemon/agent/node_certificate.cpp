@@ -73,7 +73,7 @@ Result<> NodeCertificate::use(const kube::ClusterCredentials& credentials) {
     const auto person = keeper_.asked_by();
     on_behalf_of_ = person ? claim_of_person(*person) : OnBehalfOf();
     context_.state.change([&](AgentState& state) {
-        if (state.node) state.node->certificate = view_of("node", credentials);
+        if (state.node) state.node->certificate = view_of("node", credentials, context_.facts());
     });
     return {};
 }
@@ -159,7 +159,7 @@ void NodeCertificate::report(std::optional<Error> problem) {
     }
     constexpr double kUnknown = 0.1;  // it was renewed because it ends soon
     const auto now = context_.state.now() + api_.clock_offset().value_or(std::chrono::seconds(0));
-    RenewalProblem found{*std::move(problem), kUnknown, {}};
+    RenewalProblem found{*std::move(problem), kUnknown, {}, {}};
     if (of_kubelet_) {
         found.life_left = pki::life_left(*of_kubelet_, now);
         found.not_after = of_kubelet_->not_after;

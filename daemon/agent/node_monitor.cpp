@@ -96,7 +96,7 @@ Result<> NodeMonitor::start() {
     NodeState node;
     node.owner = owner_;
     node.server = credentials->server;
-    node.certificate = view_of("node", *credentials);
+    node.certificate = view_of("node", *credentials, context_.facts());
     api_ = TRY(context_.connect(copy_of(*credentials)));
     certificate_ = std::make_unique<NodeCertificate>(context_, owner_, *api_,
                                                      *std::move(credentials), on_plan_);

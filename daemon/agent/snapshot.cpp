@@ -101,10 +101,33 @@ std::optional<model::AssignmentView> assignment_of(const AgentState& state) {
     return view(node->machine, node->cluster, node->version);
 }
 
+/// A renewal is under way, or failed: what happens next is no longer a matter of its time.
+void add_problems(model::CertificateView& view, const AgentState& state) {
+    using model::CertificateAction;
+    const auto problem = state.renewals.find(view.name);
+    const auto request = state.requests.find(view.name + " renewal");
+    const auto publication = state.renewals.find(view.name + " of kubelet");
+    if (request != state.requests.end()) {
+        view.next = CertificateAction::approve;
+        view.next_at.clear();
+        view.next_reason = approval_text(request->second);
+    } else if (problem != state.renewals.end()) {
+        const auto& at = problem->second.next_try;
+        view.next = CertificateAction::retry;
+        view.next_at = at ? rfc3339(*at) : "";
+        view.next_reason = problem->second.error.what;
+    } else if (publication != state.renewals.end()) {
+        view.next = CertificateAction::publish;
+        view.next_at.clear();
+        view.next_reason = publication->second.error.what;
+    }
+}
+
 std::vector<model::CertificateView> certificates_of(const AgentState& state) {
     std::vector<model::CertificateView> all;
     if (state.management.certificate) all.push_back(*state.management.certificate);
     if (state.node && state.node->certificate) all.push_back(*state.node->certificate);
+    for (model::CertificateView& each : all) add_problems(each, state);
     return all;
 }
 

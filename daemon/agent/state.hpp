@@ -101,6 +101,13 @@ struct RenewalProblem {
     Error error;
     double life_left = 0;  // of the certificate in use, 0 to 1, at the last try
     std::optional<std::chrono::sys_seconds> not_after;  // none: not known
+    std::optional<std::chrono::sys_seconds> next_try;   // none: it depends on others
+};
+
+/// A person asked for the renewal of a certificate.
+struct AskedRenewal {
+    std::uint32_t count = 0;  // how often
+    std::uint32_t uid = 0;    // of the last person
 };
 
 /// A certificate request that was denied, or whose certificate is not as it was requested.
@@ -126,11 +133,10 @@ struct AgentState {
     std::optional<Error> settings_problem;  // the secret cannot be read
     ExecutorLink executor;
     std::optional<Result<>> local_api;  // whether all its listeners work; none: not started
-    std::map<std::string, PendingRequest> requests;     // by identity: "management", "node"
-    std::map<std::string, RejectedRequest> rejections;  // by key file
-    std::map<std::string, RenewalProblem> renewals;     // by identity, and "node of kubelet"
-    std::uint32_t renewals_asked = 0;                   // how often a person asked for one
-    std::optional<std::uint32_t> renewal_asked_by;      // the last person who did
+    std::map<std::string, PendingRequest> requests;      // by identity: "management", "node"
+    std::map<std::string, RejectedRequest> rejections;   // by key file
+    std::map<std::string, RenewalProblem> renewals;      // by identity, and "node of kubelet"
+    std::map<std::string, AskedRenewal> asked_renewals;  // by certificate
     std::optional<Decision> decision;
     std::optional<ActivityFailure> failure;
     std::optional<Released> released;

@@ -35,4 +35,8 @@ Result<int> plan(const std::string& socket, Form form) {
     return show(socket, "/v1/plan", form, plan_text);
 }
 
+Result<int> certificates(const std::string& socket, Form form) {
+    return show(socket, "/v1/certificates", form, certificates_text);
+}
+
 }  // namespace kubexm::cli

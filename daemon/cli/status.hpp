@@ -16,4 +16,7 @@ Result<int> status(const std::string& socket, Form form);
 /// The running plan, or the last one. not_found: there is none.
 Result<int> plan(const std::string& socket, Form form);
 
+/// The certificates of this host, and what happens to them next.
+Result<int> certificates(const std::string& socket, Form form);
+
 }  // namespace kubexm::cli

@@ -75,6 +75,24 @@ std::string stays_lines(const json& plan) {
     return lines;
 }
 
+/// "renew at 2026-01-02T03:04:05Z", "approve: the reason"
+std::string next_text(const json& next) {
+    const std::string at = word(next, "at");
+    return joined({word(next, "action") + (at.empty() ? "" : " at " + at), word(next, "reason")});
+}
+
+std::string certificate_lines(const json& one) {
+    std::string lines = fmt::format("{}: {}, serial {}\n", word(one, "name"), word(one, "subject"),
+                                    word(one, "serial"));
+    lines += fmt::format("  valid   {} to {}\n", word(one, "notBefore"), word(one, "notAfter"));
+    for (const json& issuer : member(one, "issuers")) {
+        lines += fmt::format("  issuer  {} until {}\n", word(issuer, "subject"),
+                             word(issuer, "notAfter"));
+    }
+    return lines + fmt::format("  next    {}: {}\n", word(one, "renewedBy"),
+                               next_text(member(one, "next")));
+}
+
 }  // namespace
 
 std::string status_text(const json& status) {
@@ -118,6 +136,12 @@ std::string plan_text(const json& plan) {
         text += fmt::format("{:<8} {}\n", "stays", joined({word(one, "object"), word(one, "why")}));
     }
     return text;
+}
+
+std::string certificates_text(const json& certificates) {
+    std::string text;
+    for (const json& one : member(certificates, "certificates")) text += certificate_lines(one);
+    return text.empty() ? "this host has no certificate yet; see kubexmctl status\n" : text;
 }
 
 }  // namespace kubexm::cli

@@ -10,5 +10,6 @@ namespace kubexm::cli {
 
 std::string status_text(const nlohmann::json& status);
 std::string plan_text(const nlohmann::json& plan);
+std::string certificates_text(const nlohmann::json& certificates);
 
 }  // namespace kubexm::cli

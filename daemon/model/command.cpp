@@ -14,10 +14,12 @@ constexpr JsonLimits kCommandLimits{.max_bytes = 4096, .max_depth = 2, .max_valu
 struct CommandBody {
     Verb verb = Verb::pause;
     std::optional<std::uint32_t> seconds;
+    std::optional<std::string> certificate;
 
     static void fields(auto& self, auto&& visit) {
         visit("verb", self.verb);
         visit("for", self.seconds);
+        visit("certificate", self.certificate);
     }
 };
 
@@ -33,10 +35,17 @@ Result<> check_seconds(const CommandBody& body) {
                             kLongestPause.count(), *body.seconds));
 }
 
+Result<> check_certificate(const CommandBody& body) {
+    if (!body.certificate || body.verb == Verb::renew) return {};
+    return fail(Code::invalid,
+                "operation.certificate: only a renewal names a certificate; leave it out");
+}
+
 }  // namespace
 
 std::string to_json(const Command& command) {
-    CommandBody body{.verb = command.verb, .seconds = {}};
+    CommandBody body{.verb = command.verb, .seconds = {}, .certificate = {}};
+    if (!command.certificate.empty()) body.certificate = command.certificate;
     if (command.duration) body.seconds = static_cast<std::uint32_t>(command.duration->count());
     return codec::encode(body).dump();
 }
@@ -47,7 +56,10 @@ Result<Command> command_from_json(std::string_view body) {
     CommandBody read;
     TRY(codec::decode(*document, read, {"operation", {}}));
     TRY(check_seconds(read));
-    Command command{.verb = read.verb, .duration = {}, .uid = 0, .listener = {}, .id = {}};
+    TRY(check_certificate(read));
+    Command command;
+    command.verb = read.verb;
+    command.certificate = read.certificate.value_or("");
     if (read.seconds) command.duration = std::chrono::seconds(*read.seconds);
     return command;
 }

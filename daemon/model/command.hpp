@@ -20,7 +20,7 @@ enum class Verb {
     leave,   // release the host, whatever the orders say
     adopt,   // decides a held host: keep the node and follow the new orders
     repair,  // put drifted objects back now
-    renew,   // renew the certificates of this host now
+    renew,   // renew certificates of this host now
 };
 
 /// A pause without a duration lasts until resume.
@@ -32,11 +32,13 @@ struct Command {
     std::uint32_t uid = 0;                         // who asked, as the kernel says
     std::string listener;                          // where: "control"
     std::string id;                                // of this request, for log and audit
+    std::string certificate;                       // to be renewed; empty: all
 
     bool operator==(const Command&) const = default;
 };
 
-/// The body of POST /v1/operations: verb and, for a pause, "for" in seconds.
+/// The body of POST /v1/operations: verb, for a pause "for" in seconds, for a renewal
+/// "certificate".
 std::string to_json(const Command& command);
 /// Reads it from an unknown client; uid, listener and id stay empty. invalid: names the member.
 Result<Command> command_from_json(std::string_view body);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/base/names.hpp"
+#include "daemon/model/certificate_view.hpp"
 #include "daemon/model/permits.hpp"
 #include "daemon/model/plan.hpp"
 #include "daemon/model/preflight.hpp"
@@ -101,16 +102,6 @@ struct PlanView {
     std::vector<StepView> steps;
 
     bool operator==(const PlanView&) const = default;
-};
-
-struct CertificateView {
-    std::string name;     // "management" or "node"
-    std::string subject;  // "CN=system:node:h1, O=system:nodes"
-    std::string serial;
-    std::string not_before;
-    std::string not_after;
-
-    bool operator==(const CertificateView&) const = default;
 };
 
 struct UnitView {

@@ -2,14 +2,12 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/x509v3.h>
 
 #include "daemon/base/digest.hpp"
 #include "daemon/base/try.hpp"
-#include "daemon/pki/certificate.hpp"
 #include "daemon/pki/pem_blocks.hpp"
+#include "daemon/pki/x509.hpp"
 
 namespace kubexm::pki {
 
@@ -24,8 +22,7 @@ Result<std::string> pem_of(X509* certificate) {
 }
 
 Result<Authority> read_authority(X509* from, std::chrono::sys_seconds now) {
-    auto pem = TRY(pem_of(from));
-    const Certificate certificate = TRY(read_certificate(pem));
+    const Certificate certificate = TRY(describe(from));
     if (!certificate.is_authority) {
         return fail(Code::invalid, fmt::format("{:.512}: expected a CA, found a leaf certificate",
                                                certificate.text));
@@ -36,7 +33,7 @@ Result<Authority> read_authority(X509* from, std::chrono::sys_seconds now) {
                                 "{:%FT%TZ}, notAfter {:%FT%TZ}",
                                 certificate.text, certificate.not_before, certificate.not_after));
     }
-    return Authority{certificate.text, sha256(certificate.public_key), std::move(pem)};
+    return Authority{certificate.text, sha256(certificate.public_key), TRY(pem_of(from))};
 }
 
 }  // namespace
@@ -71,12 +68,7 @@ bool has_signed(const Authority& issuer, const Authority& subject) {
     const auto from = read_certificates(issuer.pem);
     const auto to = read_certificates(subject.pem);
     if (!from || !to) return false;
-    X509* above = from->front().get();
-    X509* below = to->front().get();
-    const bool is_signed = ::X509_check_issued(above, below) == X509_V_OK &&
-                           ::X509_verify(below, ::X509_get0_pubkey(above)) == 1;
-    ::ERR_clear_error();
-    return is_signed;
+    return has_issued(from->front().get(), to->front().get());
 }
 
 }  // namespace kubexm::pki

@@ -15,8 +15,8 @@
 #include "daemon/base/hex.hpp"
 #include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
-#include "daemon/pki/openssl.hpp"
 #include "daemon/pki/pem_blocks.hpp"
+#include "daemon/pki/x509.hpp"
 
 namespace kubexm::pki {
 
@@ -56,31 +56,6 @@ bool is_for_clients(X509* certificate) {
            (::X509_get_extended_key_usage(certificate) & XKU_SSL_CLIENT) != 0;
 }
 
-Result<Certificate> describe(X509* certificate) {
-    const X509_NAME* name = ::X509_get_subject_name(certificate);
-    const auto not_before = time_of(::X509_get0_notBefore(certificate));
-    const auto not_after = time_of(::X509_get0_notAfter(certificate));
-    const bool is_valid = (::X509_get_extension_flags(certificate) & EXFLAG_INVALID) == 0;
-    ::ERR_clear_error();
-    if (!not_before || !not_after || !is_valid) {
-        return fail(Code::invalid, "certificate: expected readable times and extensions");
-    }
-    auto text = TRY(text_of(name));
-    return Certificate{
-        .subject = {.common_name = only_entry(name, NID_commonName),
-                    .organization = only_entry(name, NID_organizationName)},
-        .has_only_subject = ::X509_NAME_entry_count(name) == 2,
-        .serial = serial_of(certificate),
-        .text = std::move(text),
-        .public_key = public_key_of(certificate),
-        .not_before = *not_before,
-        .not_after = *not_after,
-        .client_auth = is_for_clients(certificate),
-        .is_authority = ::X509_check_ca(certificate) != 0,
-        .has_alternative_names = ::X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1) >= 0,
-    };
-}
-
 /// The first difference from the request; empty: none.
 std::string difference(const Certificate& certificate, const Key& key, const Subject& wanted,
                        sys_seconds now) {
@@ -106,6 +81,31 @@ std::string difference(const Certificate& certificate, const Key& key, const Sub
 }
 
 }  // namespace
+
+Result<Certificate> describe(X509* certificate) {
+    const X509_NAME* name = ::X509_get_subject_name(certificate);
+    const auto not_before = time_of(::X509_get0_notBefore(certificate));
+    const auto not_after = time_of(::X509_get0_notAfter(certificate));
+    const bool is_valid = (::X509_get_extension_flags(certificate) & EXFLAG_INVALID) == 0;
+    ::ERR_clear_error();
+    if (!not_before || !not_after || !is_valid) {
+        return fail(Code::invalid, "certificate: expected readable times and extensions");
+    }
+    auto text = TRY(text_of(name));
+    return Certificate{
+        .subject = {.common_name = only_entry(name, NID_commonName),
+                    .organization = only_entry(name, NID_organizationName)},
+        .has_only_subject = ::X509_NAME_entry_count(name) == 2,
+        .serial = serial_of(certificate),
+        .text = std::move(text),
+        .public_key = public_key_of(certificate),
+        .not_before = *not_before,
+        .not_after = *not_after,
+        .client_auth = is_for_clients(certificate),
+        .is_authority = ::X509_check_ca(certificate) != 0,
+        .has_alternative_names = ::X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1) >= 0,
+    };
+}
 
 Result<Certificate> read_certificate(std::string_view pem) {
     const auto certificates = TRY(read_certificates(pem));

@@ -2,6 +2,7 @@
 
 import datetime
 import hashlib
+import json
 import os
 import re
 import ssl
@@ -107,6 +108,17 @@ def test_renewed_certificates_reach_a_kubelet_that_goes_on(joined):
     asked = [event for event in side.cluster.audit() if event.get("userAgent", "").startswith("kubelet/") and
              event.get("objectRef", {}).get("resource") == "certificatesigningrequests"]
     assert asked == []
+
+
+def test_each_certificate_says_who_issued_it_and_when_it_is_renewed(joined):
+    _, host = joined
+    said = json.loads(host.node.run(["kubexmctl", "certs", "-o", "json"]).stdout)["certificates"]
+    for each in said:
+        [issuer] = each["issuers"]
+        assert issuer["subject"] == "CN=kubernetes" and issuer["notAfter"] > each["notAfter"]
+        assert each["next"]["action"] == "renew" and each["notBefore"] < each["next"]["at"] < each["notAfter"]
+    shown = host.node.run(["kubexmctl", "certs"]).stdout
+    assert all(f"{each['name']}: {each['subject']}" in shown for each in said)
 
 
 # --- changed orders ---------------------------------------------------------------------------------------------------

@@ -49,8 +49,15 @@ inline model::Snapshot joining_host() {
                            "the tools", "install them"}};
     snapshot.plan = running_plan();
     snapshot.pause = {"2026-01-02T03:04:05Z", "2026-01-02T05:04:05Z", 1000};
-    snapshot.certificates = {{"node", "CN=system:node:h1, O=system:nodes", "01",
-                              "2026-01-02T03:04:05Z", "2027-01-02T03:04:05Z"}};
+    snapshot.certificates = {{.name = "node",
+                              .subject = "CN=system:node:h1, O=system:nodes",
+                              .serial = "01",
+                              .not_before = "2026-01-02T03:04:05Z",
+                              .not_after = "2027-01-02T03:04:05Z",
+                              .issuers = {{"CN=kubernetes", "2036-01-02T03:04:05Z"}},
+                              .next = model::CertificateAction::retry,
+                              .next_at = "2026-10-02T03:04:05Z",
+                              .next_reason = "https://a: certificate request x was denied"}};
     snapshot.units = {{"kubelet.service", "active", "enabled"}};
     snapshot.permits = {model::Permit::listed, model::Permit::any};
     return snapshot;

@@ -52,7 +52,7 @@ std::string every_answer() {
         lines += outline(request, respond(request, snapshot)).dump() + "\n";
     };
     for (const char* path : {"/", "/style.css", "/page.js", "/healthz", "/v1/status", "/v1/plan",
-                             "/v1/operations", "/x"}) {
+                             "/v1/certificates", "/v1/operations", "/x"}) {
         for (const char* method : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}) {
             Request request = get(path);
             request.method = method;

@@ -18,6 +18,10 @@ TEST(View, ShowsAJoiningHost) {
     EXPECT_EQ(status_json(joining_host()), golden("status-joining.json"));
 }
 
+TEST(View, ShowsTheCertificatesAlone) {
+    EXPECT_EQ(certificates_json(joining_host().certificates), golden("certificates.json"));
+}
+
 TEST(View, ShowsThePlanAlone) { EXPECT_EQ(plan_json(running_plan()), golden("plan.json")); }
 
 TEST(View, ShowsAProblem) {

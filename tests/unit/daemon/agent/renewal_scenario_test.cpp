@@ -203,12 +203,45 @@ TEST_F(Renewal, GoesOnWhileTheHostIsPaused) {
 
 TEST_F(Renewal, APersonMayAskForIt) {
     join();
-    EXPECT_THAT(command(model::Verb::renew).value(), HasSubstr("kubexmctl status"));
+    EXPECT_EQ(command(model::Verb::renew).value(),
+              "renewing management, node; see kubexmctl certs");
     advance(1min);
     EXPECT_EQ(renewals(), 1U);
     EXPECT_THAT(management_.used_certificates, SizeIs(1));
     advance(24h);
     EXPECT_EQ(renewals(), 1U) << "once";
+}
+
+TEST_F(Renewal, APersonMayAskForThatOfOneCertificate) {
+    join();
+    const auto refused = command({model::Verb::renew, {}, kPerson, "control", "1", "ca"});
+    EXPECT_THAT(refused.error().what, HasSubstr("expected one of management, node"));
+    ASSERT_TRUE(command({model::Verb::renew, {}, kPerson, "control", "2", "node"}));
+    advance(1min);
+    EXPECT_EQ(renewals(), 1U);
+    EXPECT_THAT(management_.used_certificates, testing::IsEmpty());
+}
+
+TEST_F(Renewal, TheStatusSaysWhatHappensNext) {
+    workload_.lifetime = 100h;
+    join();
+    const auto node = [this] { return snapshot().certificates.at(1); };
+    const auto begun = time_.now();
+    EXPECT_EQ(node().next, model::CertificateAction::renew);
+    EXPECT_GT(node().next_at, rfc3339(begun + 69h));
+    EXPECT_LT(node().next_at, rfc3339(begun + 91h));
+    ASSERT_THAT(node().issuers, SizeIs(1));
+    workload_.approves = false;
+    advance(95h);
+    EXPECT_EQ(node().next, model::CertificateAction::approve);
+    EXPECT_THAT(node().next_reason, HasSubstr("kubectl certificate approve"));
+    workload_.refuse_status = 403;
+    workload_.refuse_path = "certificatesigningrequests";
+    restart();
+    advance(2min);
+    EXPECT_EQ(node().next, model::CertificateAction::retry);
+    EXPECT_GT(node().next_at, rfc3339(time_.now()));
+    EXPECT_NE(node().next_reason, "");
 }
 
 TEST_F(Renewal, AtItsTimeIsNobodysWordAlsoAfterAPersonHasAskedForOne) {

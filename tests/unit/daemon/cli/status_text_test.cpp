@@ -53,11 +53,23 @@ TEST(StatusText, ShowsThePlanStepByStep) {
               "stays    file /etc/x: somebody changed it: compare it\n");
 }
 
+TEST(StatusText, ShowsTheCertificates) {
+    EXPECT_EQ(certificates_text(document("certificates.json")),
+              "node: CN=system:node:h1, O=system:nodes, serial 01\n"
+              "  valid   2026-01-02T03:04:05Z to 2027-01-02T03:04:05Z\n"
+              "  issuer  CN=kubernetes until 2036-01-02T03:04:05Z\n"
+              "  next    kubexmd: retry at 2026-10-02T03:04:05Z: https://a: certificate request x "
+              "was denied\n");
+    EXPECT_EQ(certificates_text(json::object()),
+              "this host has no certificate yet; see kubexmctl status\n");
+}
+
 TEST(StatusText, ShowsMembersOfOtherTypesAsEmpty) {
     for (const char* text :
          {"null", "[]", "1", "{}", R"("x")", R"({"host": [], "plan": 1, "units": "x"})",
           R"({"conditions": [1, null, {"type": {}}], "plan": {"steps": {"a": 1}}, "phase": 7})"}) {
         EXPECT_NO_THROW(status_text(json::parse(text))) << text;
+        EXPECT_NO_THROW(certificates_text(json::parse(text))) << text;
         EXPECT_NO_THROW(plan_text(json::parse(text))) << text;
     }
 }

@@ -15,7 +15,8 @@ using testing::HasSubstr;
 TEST(Command, IsReadAsItIsWritten) {
     std::vector<Command> commands;
     commands.reserve(Names<Verb>::kAll.size() + 2);
-    for (const auto& [verb, name] : Names<Verb>::kAll) commands.push_back({verb, {}, 0, "", ""});
+    for (const auto& [verb, name] : Names<Verb>::kAll)
+        commands.push_back({verb, {}, 0, "", "", ""});
     commands.push_back({Verb::pause, std::chrono::hours(2), 0, "", ""});
     commands.push_back({Verb::pause, kLongestPause, 0, "", ""});
     for (const Command& command : commands) {
@@ -26,7 +27,7 @@ TEST(Command, IsReadAsItIsWritten) {
 TEST(Command, IsWrittenAsDocumented) {
     EXPECT_EQ(to_json({Verb::pause, std::chrono::seconds(90), 0, "", ""}),
               R"({"for":90,"verb":"pause"})");
-    EXPECT_EQ(to_json({Verb::leave, {}, 0, "", ""}), R"({"verb":"leave"})");
+    EXPECT_EQ(to_json({Verb::leave, {}, 0, "", "", ""}), R"({"verb":"leave"})");
 }
 
 TEST(Command, OfAnUnknownClientIsRefusedWithTheMember) {

@@ -221,10 +221,17 @@ void Harness::put_pod(const std::string& name, const json& more) {
 
 Result<std::string> Harness::command(model::Verb verb,
                                      std::optional<std::chrono::seconds> duration) {
+    return command({.verb = verb,
+                    .duration = duration,
+                    .uid = kPerson,
+                    .listener = "control",
+                    .id = "",
+                    .certificate = ""});
+}
+
+Result<std::string> Harness::command(model::Command command) {
     Result<std::string> answer = fail(Code::internal, "no answer");
-    agent_->submit(
-        {.verb = verb, .duration = duration, .uid = kPerson, .listener = "control", .id = ""},
-        [&](Result<std::string> text) { answer = std::move(text); });
+    agent_->submit(std::move(command), [&](Result<std::string> text) { answer = std::move(text); });
     settle();
     return answer;
 }

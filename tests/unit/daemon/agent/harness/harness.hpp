@@ -76,6 +76,7 @@ protected:
     void put_pod(const std::string& name, const json& more = json::object());
     Result<std::string> command(model::Verb verb,
                                 std::optional<std::chrono::seconds> duration = {});
+    Result<std::string> command(model::Command command);
     /// The executor ends, and starts again; its plans go on.
     void lose_executor();
     void regain_executor();
