@@ -123,14 +123,15 @@ void log_listening(const Result<>& state) {
 }
 
 http::Callbacks callbacks_of(agent::Agent& agent) {
-    return {.source = [&agent] { return agent.snapshot(); },
-            .commands = [&agent](const model::Command& command,
-                                 http::Decision done) { agent.submit(command, std::move(done)); },
-            .on_listening =
-                [&agent](const Result<>& state) {
-                    log_listening(state);
-                    agent.on_local_api(state);
-                }};
+    return {
+        .source = [&agent] { return agent.snapshot(); },
+        .run_command = [&agent](const model::Command& command,
+                                http::OnDecision done) { agent.submit(command, std::move(done)); },
+        .on_listening =
+            [&agent](const Result<>& state) {
+                log_listening(state);
+                agent.on_local_api(state);
+            }};
 }
 
 /// "127.0.0.1:10240", "[::1]:10240" or nothing, as the configuration has checked.

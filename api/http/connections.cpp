@@ -40,7 +40,7 @@ void Connections::on_change(const TcpConnectionPtr& connection) {
     if (clients_.empty()) on_empty_();
 }
 
-void Connections::accept(const TcpConnectionPtr& connection, const Peer& peer) {
+void Connections::accept(const TcpConnectionPtr& connection, const ClientPeer& peer) {
     const auto same_listener = [&](const auto& entry) {
         return entry.second.peer.listener == peer.listener;
     };
@@ -86,7 +86,7 @@ bool Connections::exceeds_request(const TcpConnectionPtr& connection) const {
            connection->bytesReceived() - client->second.received > kMaxRequest;
 }
 
-Peer Connections::on_request(const TcpConnectionPtr& connection) {
+ClientPeer Connections::on_request(const TcpConnectionPtr& connection) {
     const auto client = clients_.find(connection.get());
     if (client == clients_.end()) return {};
     client->second.received = connection->bytesReceived();

@@ -21,14 +21,14 @@ public:
 
     /// The peer of the connection that opens next: Drogon tells the descriptor of an accepted
     /// socket, and then, before it accepts another one, its connection.
-    void on_accept(const Peer& peer) { accepted_ = peer; }
+    void on_accept(const ClientPeer& peer) { accepted_ = peer; }
 
     /// A connection opened or closed.
     void on_change(const trantor::TcpConnectionPtr& connection);
 
     /// A whole request was received: restarts the idle timeout of its connection, or lets it close
     /// after the answer. Returns the peer.
-    Peer on_request(const trantor::TcpConnectionPtr& connection);
+    ClientPeer on_request(const trantor::TcpConnectionPtr& connection);
 
     /// Closes the connections after their answers; one that has not sent a request yet gets its
     /// first answer.
@@ -39,19 +39,19 @@ public:
 private:
     struct Client {
         trantor::TcpConnectionPtr connection;
-        Peer peer;
+        ClientPeer peer;
         trantor::TimerId idle_timer = 0;
         std::size_t received = 0;  // up to the end of the last request
     };
 
-    void accept(const trantor::TcpConnectionPtr& connection, const Peer& peer);
+    void accept(const trantor::TcpConnectionPtr& connection, const ClientPeer& peer);
     void limit_bytes(const trantor::TcpConnectionPtr& connection);
     void restart_idle_timer(Client& client) const;
     bool exceeds_request(const trantor::TcpConnectionPtr& connection) const;
 
     std::chrono::milliseconds idle_timeout_;
     std::function<void()> on_empty_;
-    Peer accepted_;
+    ClientPeer accepted_;
     std::unordered_map<const trantor::TcpConnection*, Client> clients_;
     bool closing_ = false;
 };

@@ -5,7 +5,7 @@
 
 namespace kubexm::http {
 
-api::Request request_of(const drogon::HttpRequestPtr& from, const Peer& peer) {
+api::ClientRequest request_of(const drogon::HttpRequestPtr& from, const ClientPeer& peer) {
     return {.method = from->methodString(),
             .path = from->path(),
             .host = from->getHeader("host"),

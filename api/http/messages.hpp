@@ -10,7 +10,7 @@ namespace kubexm::http {
 
 // The messages of api/routes and of Drogon.
 
-api::Request request_of(const drogon::HttpRequestPtr& from, const Peer& peer);
+api::ClientRequest request_of(const drogon::HttpRequestPtr& from, const ClientPeer& peer);
 drogon::HttpResponsePtr response_of(api::Response from);
 
 }  // namespace kubexm::http

@@ -28,7 +28,7 @@ std::optional<std::uint32_t> uid_of(int socket) {
 
 }  // namespace
 
-Peer peer_of(int socket, std::span<const Listener> listeners) {
+ClientPeer peer_of(int socket, std::span<const Listener> listeners) {
     const std::string path = bound_path(socket);
     if (path.empty()) return {};
     const auto listener = std::ranges::find_if(

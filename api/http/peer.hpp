@@ -10,13 +10,13 @@
 namespace kubexm::http {
 
 /// Who is connected, and through which listener. The default has the fewest rights.
-struct Peer {
+struct ClientPeer {
     api::ListenerKind listener = api::ListenerKind::tcp;
     std::optional<std::uint32_t> uid;  // of a unix socket's peer, when it connected
 };
 
 /// The peer of an accepted socket. The user namespace of the unit (PrivateUsers=yes) maps root and
 /// the unit's own user to themselves, so uid 0 is the host's root; all others appear as nobody.
-Peer peer_of(int socket, std::span<const Listener> listeners);
+ClientPeer peer_of(int socket, std::span<const Listener> listeners);
 
 }  // namespace kubexm::http

@@ -17,7 +17,7 @@ void PendingOperations::submit(model::Command command, Send send) {
     drogon::app().getIOLoop(0)->runAfter(longest_, [decide] {
         decide(fail(Code::timeout, "no decision in time; see kubexmctl status and try again"));
     });
-    commands_(command, decide);
+    run_command_(command, decide);
 }
 
 bool PendingOperations::add(const std::string& id, Send send) {

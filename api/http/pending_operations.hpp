@@ -19,8 +19,8 @@ public:
     using Send = std::function<void(const drogon::HttpResponsePtr&)>;
 
     /// `longest`: how long a request waits for a decision.
-    PendingOperations(Commands commands, std::chrono::milliseconds longest)
-        : commands_(std::move(commands)), longest_(longest) {}
+    PendingOperations(RunCommand run_command, std::chrono::milliseconds longest)
+        : run_command_(std::move(run_command)), longest_(longest) {}
 
     /// Passes a command to the agent; `send` gets the answer, on the I/O thread. I/O thread.
     void submit(model::Command command, Send send);
@@ -31,7 +31,7 @@ private:
     bool add(const std::string& id, Send send);
     void answer(const std::string& id, const Result<std::string>& decision);
 
-    Commands commands_;
+    RunCommand run_command_;
     std::chrono::milliseconds longest_;
     std::mutex mutex_;
     std::map<std::string, Send> pending_;  // by id; guarded by mutex_

@@ -85,7 +85,8 @@ public:
           listeners_(std::move(listeners)),
           callbacks_(std::move(callbacks)),
           connections_(idle_timeout, [this] { on_empty(); }),
-          operations_(std::make_shared<PendingOperations>(callbacks_.commands, idle_timeout / 2)) {}
+          operations_(
+              std::make_shared<PendingOperations>(callbacks_.run_command, idle_timeout / 2)) {}
 
     void start() {
         opened_ = open_listeners();
@@ -166,7 +167,7 @@ private:
 
     /// Nothing: the request is a command, which Drogon passes on.
     drogon::HttpResponsePtr answer(const drogon::HttpRequestPtr& request) {
-        Peer peer;
+        ClientPeer peer;
         if (auto connection = request->getConnectionPtr().lock()) {
             peer = connections_.on_request(connection);
         }

@@ -28,9 +28,9 @@ struct Listen {
 using Source = std::function<std::shared_ptr<const model::Snapshot>()>;
 
 /// Gets the text for the person who asked, or why the command is refused; any thread.
-using Decision = std::move_only_function<void(Result<std::string>)>;
+using OnDecision = std::move_only_function<void(Result<std::string>)>;
 /// Passes a command to the agent. Called on a thread of the server, and returns at once.
-using Commands = std::function<void(const model::Command&, Decision)>;
+using RunCommand = std::function<void(const model::Command&, OnDecision)>;
 
 /// Whether all listeners are open, or why one is not; after an error the server retries. Called at
 /// the start and after every change, on any thread.
@@ -38,7 +38,7 @@ using ListeningState = std::function<void(const Result<>&)>;
 
 struct Callbacks {
     Source source;
-    Commands commands;
+    RunCommand run_command;
     ListeningState on_listening;
 };
 

@@ -31,7 +31,7 @@ Response refusal(const Error& error) {
 
 }  // namespace
 
-Answer operation(const Request& request) {
+Routed operation(const ClientRequest& request) {
     if (request.method != "POST") return wrong_method("POST", "operations are sent with POST");
     // The mode of the control socket is the first gate, this is the second.
     if (request.listener != ListenerKind::control || request.uid != kRoot) {

@@ -16,6 +16,6 @@ Response problem(int status, const std::string& title, const std::string& detail
 Response wrong_method(std::string_view allowed, const std::string& detail);
 
 /// POST /v1/operations.
-Answer operation(const Request& request);
+Routed operation(const ClientRequest& request);
 
 }  // namespace kubexm::api

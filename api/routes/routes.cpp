@@ -18,7 +18,7 @@ bool matches(std::string_view if_none_match, std::string_view tag) {
     return if_none_match == "*" || if_none_match.find(tag) != std::string_view::npos;
 }
 
-Response status(const Request& request, const model::Snapshot& snapshot) {
+Response status(const ClientRequest& request, const model::Snapshot& snapshot) {
     constexpr std::size_t kTagDigits = 32;
     const std::string body = status_json(snapshot);
     const std::string tag = '"' + sha256(body).substr(0, kTagDigits) + '"';
@@ -31,7 +31,7 @@ Response status(const Request& request, const model::Snapshot& snapshot) {
     return response;
 }
 
-Response plan(const Request&, const model::Snapshot& snapshot) {
+Response plan(const ClientRequest&, const model::Snapshot& snapshot) {
     if (snapshot.plan) return plain(kJson, plan_json(*snapshot.plan));
     return problem(404, "No plan",
                    "no plan has run on this host since kubexmd started; see /v1/status");
@@ -51,22 +51,22 @@ Response page(std::string_view content_type, std::string_view body) {
     return response;
 }
 
-Response index(const Request&, const model::Snapshot&) {
+Response index(const ClientRequest&, const model::Snapshot&) {
     return page("text/html; charset=utf-8", kIndexHtml);
 }
-Response style(const Request&, const model::Snapshot&) {
+Response style(const ClientRequest&, const model::Snapshot&) {
     return page("text/css; charset=utf-8", kStyleCss);
 }
-Response script(const Request&, const model::Snapshot&) {
+Response script(const ClientRequest&, const model::Snapshot&) {
     return page("text/javascript; charset=utf-8", kPageJs);
 }
-Response health(const Request&, const model::Snapshot&) {
+Response health(const ClientRequest&, const model::Snapshot&) {
     return plain("text/plain; charset=utf-8", "ok\n");
 }
 
 struct Route {
     std::string_view path;
-    Response (*answer)(const Request&, const model::Snapshot&);
+    Response (*answer)(const ClientRequest&, const model::Snapshot&);
 };
 
 constexpr std::array<Route, 7> kRoutes{{{"/v1/status", status},
@@ -89,7 +89,7 @@ bool is_local_name(std::string_view host) {
 
 }  // namespace
 
-Answer answer(const Request& request, const model::Snapshot& snapshot) {
+Routed answer(const ClientRequest& request, const model::Snapshot& snapshot) {
     if (request.listener == ListenerKind::tcp && !is_local_name(request.host)) {
         return problem(421, "Misdirected Request",
                        "Host header: expected localhost, 127.0.0.1 or [::1]; use one of these "

@@ -26,7 +26,7 @@ enum class ListenerKind {
 };
 
 /// Untrusted input, except listener and uid.
-struct Request {
+struct ClientRequest {
     std::string method;  // "GET"
     std::string path;    // without the query
     std::string host;    // the Host header
@@ -46,9 +46,9 @@ struct Response {
 };
 
 /// A Command waits for the agent's decision; decided() is its response.
-using Answer = std::variant<Response, model::Command>;
+using Routed = std::variant<Response, model::Command>;
 
-Answer answer(const Request& request, const model::Snapshot& snapshot);
+Routed answer(const ClientRequest& request, const model::Snapshot& snapshot);
 
 /// The response to a command: 202 with the agent's text, 404 where there is nothing to do, 409
 /// where it refuses, 503 where it cannot decide yet.

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kHelloDeadline = 20s;  // systemd may have to start the executor first
 
-wire::Channel::Deadline no_wait() { return std::chrono::steady_clock::now(); }
+Deadline no_wait() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 

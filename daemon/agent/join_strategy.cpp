@@ -8,7 +8,7 @@ namespace kubexm::agent {
 
 std::unique_ptr<Activity<Freed>> JoinStrategy::leave(AgentContext& context,
                                                      const std::string& owner,
-                                                     OnBehalfOf on_behalf_of,
+                                                     std::optional<model::OnBehalfOf> on_behalf_of,
                                                      Activity<Freed>::Done done) const {
     return std::make_unique<Releasing>(context, *this, owner, on_behalf_of, std::move(done));
 }

@@ -19,7 +19,7 @@ struct JoinRequest {
     std::string owner;
     model::HostRecord host;  // with the machine
     std::string from;        // adopt: the owner of the node until now
-    OnBehalfOf on_behalf_of;
+    std::optional<model::OnBehalfOf> on_behalf_of;
 };
 
 /// How this host becomes a node, how its Node is watched, and how it leaves: one for each joinMode
@@ -39,7 +39,7 @@ public:
 
     /// Undoes the join and removes the Node.
     virtual std::unique_ptr<Activity<Freed>> leave(AgentContext& context, const std::string& owner,
-                                                   OnBehalfOf on_behalf_of,
+                                                   std::optional<model::OnBehalfOf> on_behalf_of,
                                                    Activity<Freed>::Done done) const;
 };
 

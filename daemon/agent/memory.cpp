@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kMemoryFile = "memory.json";
 constexpr JsonLimits kMemoryLimits{
     .max_bytes = std::size_t{512} * 1024, .max_depth = 10, .max_values = 5000};
-constexpr codec::Limits kTexts{.string = std::size_t{256} * 1024};  // a bundle of CAs is one
+constexpr codec::FieldLimits kTexts{.string = std::size_t{256} * 1024};  // a bundle of CAs is one
 
 Result<Memory> memory_from(std::string_view text) {
     const auto document = parse_json(text, kMemoryLimits);

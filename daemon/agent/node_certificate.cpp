@@ -71,7 +71,7 @@ Result<> NodeCertificate::use(const kube::ClusterCredentials& credentials) {
     if (is_published() && before) of_kubelet_ = *std::move(before);
     pair_digest_ = digest_of_pair(credentials);
     const auto person = keeper_.asked_by();
-    on_behalf_of_ = person ? claim_of_person(*person) : OnBehalfOf();
+    on_behalf_of_ = person ? claim_of_person(*person) : std::nullopt;
     context_.state.change([&](AgentState& state) {
         if (state.node) state.node->certificate = view_of("node", credentials, context_.facts());
     });

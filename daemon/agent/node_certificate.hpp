@@ -45,7 +45,8 @@ private:
     std::string certificate_;                     // in use
     std::optional<pki::Certificate> of_kubelet_;  // an older one; none: not known
     CertificateKeeper keeper_;
-    OnBehalfOf on_behalf_of_;  // of the certificate in use, until kubelet has it
+    /// Of the certificate in use, until kubelet has it.
+    std::optional<model::OnBehalfOf> on_behalf_of_;
     std::function<void()> on_published_;
     std::unique_ptr<PlanRun> run_;
     Loop::Handle retry_;

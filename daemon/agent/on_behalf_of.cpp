@@ -6,15 +6,17 @@ namespace kubexm::agent {
 
 namespace {
 
-OnBehalfOf management() { return wire::OnBehalfOf{0, wire::Origin::management}; }
+std::optional<model::OnBehalfOf> management() {
+    return model::OnBehalfOf{0, model::Origin::management};
+}
 
 }  // namespace
 
-OnBehalfOf claim_of_person(std::uint32_t uid) {
-    return wire::OnBehalfOf{uid, wire::Origin::control};
+std::optional<model::OnBehalfOf> claim_of_person(std::uint32_t uid) {
+    return model::OnBehalfOf{uid, model::Origin::control};
 }
 
-OnBehalfOf asked_by(const AgentState& state, const Decision& decision) {
+std::optional<model::OnBehalfOf> asked_by(const AgentState& state, const Decision& decision) {
     const Memory& memory = state.memory;
     switch (decision.action) {
         case Action::pause:
@@ -38,7 +40,7 @@ OnBehalfOf asked_by(const AgentState& state, const Decision& decision) {
     return std::nullopt;
 }
 
-OnBehalfOf repair_asked_by(const AgentState& state) {
+std::optional<model::OnBehalfOf> repair_asked_by(const AgentState& state) {
     return state.repair_asked_by ? claim_of_person(*state.repair_asked_by) : std::nullopt;
 }
 

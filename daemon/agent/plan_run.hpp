@@ -20,16 +20,16 @@ public:
         model::Plan plan;
         std::vector<std::string> digests;
         std::vector<Fd> contents;
-        OnBehalfOf on_behalf_of;
+        std::optional<model::OnBehalfOf> on_behalf_of;
     };
     struct Undo {
         std::string owner;
-        OnBehalfOf on_behalf_of;
+        std::optional<model::OnBehalfOf> on_behalf_of;
     };
     /// Applies again what differs, from the ledger.
     struct Repair {
         std::string owner;
-        OnBehalfOf on_behalf_of;
+        std::optional<model::OnBehalfOf> on_behalf_of;
     };
     /// A plan that runs already, or has ended.
     struct Follow {

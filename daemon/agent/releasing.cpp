@@ -59,7 +59,7 @@ std::string release_message(const Freed& freed, const ExecutorState& executor) {
 }
 
 Releasing::Releasing(AgentContext& context, const JoinStrategy& strategy, std::string owner,
-                     OnBehalfOf on_behalf_of, Done done)
+                     std::optional<model::OnBehalfOf> on_behalf_of, Done done)
     : Activity(context, std::move(done)),
       strategy_(strategy),
       owner_(std::move(owner)),

@@ -21,7 +21,7 @@ namespace kubexm::agent {
 class Releasing : public Activity<Freed> {
 public:
     Releasing(AgentContext& context, const JoinStrategy& strategy, std::string owner,
-              OnBehalfOf on_behalf_of, Done done);
+              std::optional<model::OnBehalfOf> on_behalf_of, Done done);
     void start() override;
 
 private:
@@ -37,7 +37,7 @@ private:
 
     const JoinStrategy& strategy_;
     std::string owner_;
-    OnBehalfOf on_behalf_of_;
+    std::optional<model::OnBehalfOf> on_behalf_of_;
     std::unique_ptr<Draining> draining_;
     std::string pods_message_;
     std::unique_ptr<PlanRun> run_;

@@ -26,7 +26,7 @@ namespace kubexm::codec {
 using nlohmann::json;
 
 /// Limits for strings and lists; the defaults are for untrusted input.
-struct Limits {
+struct FieldLimits {
     std::size_t string = 4096;  // bytes
     std::size_t list = 256;     // elements
 };
@@ -36,12 +36,14 @@ struct Limits {
 enum class Members { exact, any };
 
 /// The current place in a document, for messages, and what is accepted there.
-struct Place {
+struct JsonPlace {
     std::string path;
-    Limits limits = {};
+    FieldLimits limits = {};
     Members members = Members::exact;
 
-    Place below(std::string path_below) const { return {std::move(path_below), limits, members}; }
+    JsonPlace below(std::string path_below) const {
+        return {std::move(path_below), limits, members};
+    }
 };
 
 template <typename T>
@@ -161,7 +163,7 @@ inline std::unexpected<Error> expected_here(const std::string& where, std::strin
     return fail(Code::invalid, fmt::format("{}: expected {}", where, what));
 }
 
-inline Result<> decode(const json& from, std::string& to, const Place& where) {
+inline Result<> decode(const json& from, std::string& to, const JsonPlace& where) {
     const auto* text = from.get_ptr<const std::string*>();
     if (text == nullptr) return expected_here(where.path, "a string");
     if (text->size() > where.limits.string) {
@@ -172,14 +174,14 @@ inline Result<> decode(const json& from, std::string& to, const Place& where) {
     return {};
 }
 
-inline Result<> decode(const json& from, bool& to, const Place& where) {
+inline Result<> decode(const json& from, bool& to, const JsonPlace& where) {
     const auto* value = from.get_ptr<const bool*>();
     if (value == nullptr) return expected_here(where.path, "true or false");
     to = *value;
     return {};
 }
 
-inline Result<> decode(const json& from, std::uint32_t& to, const Place& where) {
+inline Result<> decode(const json& from, std::uint32_t& to, const JsonPlace& where) {
     const auto* value = from.get_ptr<const json::number_unsigned_t*>();
     if (value == nullptr || *value > UINT32_MAX) {
         return expected_here(where.path, "a whole number of at most 32 bits");
@@ -188,7 +190,7 @@ inline Result<> decode(const json& from, std::uint32_t& to, const Place& where) 
     return {};
 }
 
-inline Result<> decode(const json& from, std::int64_t& to, const Place& where) {
+inline Result<> decode(const json& from, std::int64_t& to, const JsonPlace& where) {
     if (!from.is_number_integer()) return expected_here(where.path, "a whole number");
     if (from.is_number_unsigned() && from.get<std::uint64_t>() > INT64_MAX) {
         return expected_here(where.path, "a whole number of at most 63 bits");
@@ -198,7 +200,7 @@ inline Result<> decode(const json& from, std::int64_t& to, const Place& where) {
 }
 
 template <Named Enum>
-Result<> decode(const json& from, Enum& to, const Place& where) {
+Result<> decode(const json& from, Enum& to, const JsonPlace& where) {
     const auto* text = from.get_ptr<const std::string*>();
     const auto value = text == nullptr ? std::nullopt : from_name<Enum>(*text);
     if (!value) return expected_here(where.path, "one of " + all_names<Enum>());
@@ -207,19 +209,19 @@ Result<> decode(const json& from, Enum& to, const Place& where) {
 }
 
 template <Struct T>
-Result<> decode(const json& from, T& to, const Place& where);
+Result<> decode(const json& from, T& to, const JsonPlace& where);
 template <typename... Ts>
-Result<> decode(const json& from, std::variant<Ts...>& to, const Place& where);
+Result<> decode(const json& from, std::variant<Ts...>& to, const JsonPlace& where);
 
 template <typename T>
-Result<> decode(const json& from, std::vector<T>& to, const Place& where) {
+Result<> decode(const json& from, std::vector<T>& to, const JsonPlace& where) {
     if (!from.is_array()) return expected_here(where.path, "a list");
     if (from.size() > where.limits.list) {
         return expected_here(where.path, fmt::format("at most {} elements", where.limits.list));
     }
     to.clear();
     for (const json& item : from) {
-        const Place place = where.below(fmt::format("{}[{}]", where.path, to.size()));
+        const JsonPlace place = where.below(fmt::format("{}[{}]", where.path, to.size()));
         TRY(decode(item, to.emplace_back(), place));
     }
     return {};
@@ -228,11 +230,11 @@ Result<> decode(const json& from, std::vector<T>& to, const Place& where) {
 /// Reads the members and keeps the first problem.
 struct Reader {
     const json& object;
-    const Place& where;
+    const JsonPlace& where;
     Result<>& outcome;
     std::vector<std::string_view>& known;
 
-    Place place(std::string_view name) const {
+    JsonPlace place(std::string_view name) const {
         return where.below(fmt::format("{}.{}", where.path, name));
     }
 
@@ -270,7 +272,7 @@ inline Result<> only_known(const json& object, const std::vector<std::string_vie
 
 /// `extra` is a member that the caller reads.
 template <Struct T>
-Result<> decode_object(const json& from, T& to, const Place& where, std::string_view extra) {
+Result<> decode_object(const json& from, T& to, const JsonPlace& where, std::string_view extra) {
     if (!from.is_object()) return expected_here(where.path, "an object");
     Result<> outcome;
     std::vector<std::string_view> known;
@@ -281,12 +283,12 @@ Result<> decode_object(const json& from, T& to, const Place& where, std::string_
 }
 
 template <Struct T>
-Result<> decode(const json& from, T& to, const Place& where) {
+Result<> decode(const json& from, T& to, const JsonPlace& where) {
     return decode_object(from, to, where, "");
 }
 
 template <typename... Ts>
-Result<> decode(const json& from, std::variant<Ts...>& to, const Place& where) {
+Result<> decode(const json& from, std::variant<Ts...>& to, const JsonPlace& where) {
     const auto* type = from.is_object() && from.contains("type")
                            ? from["type"].template get_ptr<const std::string*>()
                            : nullptr;

@@ -22,13 +22,13 @@ Mark mark_of(const YAML::Mark& mark) {
 
 /// Ends the parsing.
 struct Abort {
-    Problem problem;
+    YamlProblem problem;
 };
 
 /// Builds a tree from the parser's events. A problem that allows reading on is only recorded.
 class Builder : public YAML::EventHandler {
 public:
-    Builder(std::string_view text, const Limits& limits, std::vector<Problem>& problems)
+    Builder(std::string_view text, const YamlLimits& limits, std::vector<YamlProblem>& problems)
         : text_(text), limits_(limits), problems_(problems) {}
 
     Value take_root() { return std::move(root_); }
@@ -44,7 +44,7 @@ public:
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
         count(mark);
         refuse(mark_of(mark), "expected a value, found an alias: write the value out");
-        add({mark_of(mark), Refused{}});
+        add({mark_of(mark), Rejected{}});
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {
@@ -137,8 +137,8 @@ private:
     }
 
     std::string_view text_;
-    const Limits& limits_;
-    std::vector<Problem>& problems_;
+    const YamlLimits& limits_;
+    std::vector<YamlProblem>& problems_;
     Value root_;
     std::vector<Open> open_;
     std::size_t values_ = 0;
@@ -165,7 +165,7 @@ void check_characters(std::string_view text) {
     }
 }
 
-Value root_of(std::string_view text, const Limits& limits, std::vector<Problem>& problems) {
+Value root_of(std::string_view text, const YamlLimits& limits, std::vector<YamlProblem>& problems) {
     if (text.size() > limits.max_bytes) {
         throw Abort{{{}, fmt::format("expected at most {} bytes", limits.max_bytes), ""}};
     }
@@ -180,8 +180,8 @@ Value root_of(std::string_view text, const Limits& limits, std::vector<Problem>&
 
 }  // namespace
 
-Document parse(std::string_view text, const Limits& limits) {
-    Document document{{{}, Refused{}}, {}};
+YamlDocument parse(std::string_view text, const YamlLimits& limits) {
+    YamlDocument document{{{}, Rejected{}}, {}};
     try {
         document.root = root_of(text, limits, document.problems);
     } catch (const Abort& abort) {

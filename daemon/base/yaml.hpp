@@ -22,14 +22,14 @@ struct Mark {
 struct Value;
 struct Member;
 
-struct Nothing {};  // a key without a value
-struct Refused {};  // the reason is in Document::problems
+struct Nothing {};   // a key without a value
+struct Rejected {};  // the reason is in YamlDocument::problems
 using List = std::vector<Value>;
 using Map = std::vector<Member>;
 
 struct Value {
     Mark at;
-    std::variant<Nothing, Refused, std::string, List, Map> content;
+    std::variant<Nothing, Rejected, std::string, List, Map> content;
 };
 
 struct Member {
@@ -38,18 +38,18 @@ struct Member {
     Value value;
 };
 
-struct Problem {
+struct YamlProblem {
     Mark at;
     std::string what;    // never quotes the text, which may hold a secret
     std::string detail;  // may quote the text; may be empty
 };
 
-struct Document {
-    Value root;  // Refused: the text was not read to its end
-    std::vector<Problem> problems;
+struct YamlDocument {
+    Value root;  // Rejected: the text was not read to its end
+    std::vector<YamlProblem> problems;
 };
 
-struct Limits {
+struct YamlLimits {
     std::size_t max_bytes = std::size_t{256} * 1024;
     std::size_t max_depth = 10;
     std::size_t max_values = 4096;
@@ -57,6 +57,6 @@ struct Limits {
 
 /// Every scalar is a string. Problems are anchors, aliases, tags, a second document, duplicate
 /// keys, keys that are not texts, control characters, anything but UTF-8, and exceeded limits.
-Document parse(std::string_view text, const Limits& limits = {});
+YamlDocument parse(std::string_view text, const YamlLimits& limits = {});
 
 }  // namespace kubexm::yaml

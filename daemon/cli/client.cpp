@@ -14,9 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kAnswerDeadline = 6min;  // the longest step takes five
 
-wire::Channel::Deadline reply_deadline() {
-    return std::chrono::steady_clock::now() + kAnswerDeadline;
-}
+Deadline reply_deadline() { return std::chrono::steady_clock::now() + kAnswerDeadline; }
 
 std::unexpected<Error> explain(const std::string& socket, const Error& error) {
     if (error.code == Code::denied) {

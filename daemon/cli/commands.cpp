@@ -135,7 +135,7 @@ Result<int> history(const std::string& socket, unsigned limit) {
 Result<int> journal(const std::string& socket, wire::JournalAction action) {
     Client client = TRY(Client::connect(socket));
     bool is_damaged = true;
-    TRY(client.ask(wire::Journal{action}, {}, [&](const wire::Reply& reply) {
+    TRY(client.ask(wire::JournalRequest{action}, {}, [&](const wire::Reply& reply) {
         if (const auto* entry = std::get_if<wire::JournalEntry>(&reply)) {
             fmt::print("{:<16} {}\n", entry->owner, entry->text);
         }

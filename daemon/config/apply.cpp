@@ -20,7 +20,7 @@ std::string found(const Value& value) {
             [](const Nothing&) -> std::string {
                 return "nothing: omit the key to get its default";
             },
-            [](const Refused&) -> std::string { return ""; },
+            [](const Rejected&) -> std::string { return ""; },
             [](const std::string& text) { return fmt::format("\"{:.64}\"", printable(text)); },
             [](const List&) -> std::string { return "a list"; },
             [](const Map&) -> std::string { return "a mapping"; },
@@ -40,7 +40,7 @@ const std::string* text_of(const Value& value, const std::string& key, const Rul
 }  // namespace
 
 void Applying::refuse(const Value& value, const std::string& key, std::string_view expected) const {
-    if (std::holds_alternative<Refused>(value.content)) return;
+    if (std::holds_alternative<Rejected>(value.content)) return;
     problems.add(value.at, fmt::format("{}: expected {}, found {}", key, expected, found(value)));
 }
 
@@ -90,7 +90,7 @@ void read(const Value& value, Lists& to, const std::string& key, const Applying&
 }
 
 Value parse_file(std::string_view text, Problems& problems) {
-    Document document = parse(text, {.max_bytes = kMaxFileBytes});
+    YamlDocument document = parse(text, {.max_bytes = kMaxFileBytes});
     for (const auto& [at, what, detail] : document.problems) {
         problems.add(at,
                      detail.empty() ? what : fmt::format("{}: {:.64}", what, printable(detail)));

@@ -35,25 +35,25 @@ private:
 
 class HttpApi final : public Api {
 public:
-    HttpApi(std::shared_ptr<Multi> multi, std::shared_ptr<Endpoint> endpoint,
+    HttpApi(std::shared_ptr<Multi> multi, std::shared_ptr<ApiServer> server,
             std::chrono::milliseconds deadline)
-        : multi_(std::move(multi)), endpoint_(std::move(endpoint)), deadline_(deadline) {}
+        : multi_(std::move(multi)), server_(std::move(server)), deadline_(deadline) {}
 
-    const std::string& server() const override { return endpoint_->credentials.server; }
+    const std::string& server() const override { return server_->credentials.server; }
     std::optional<std::chrono::seconds> clock_offset() const override {
-        return endpoint_->clock_offset;
+        return server_->clock_offset;
     }
 
     void use_certificate(std::string certificate, Secret key) override {
-        const ClusterCredentials& before = endpoint_->credentials;
-        endpoint_ =
-            std::make_shared<Endpoint>(ClusterCredentials{.server = before.server,
-                                                          .server_name = before.server_name,
-                                                          .ca = before.ca,
-                                                          .token = Secret(),
-                                                          .certificate = std::move(certificate),
-                                                          .key = std::move(key)},
-                                       endpoint_->url, endpoint_->clock_offset);
+        const ClusterCredentials& before = server_->credentials;
+        server_ =
+            std::make_shared<ApiServer>(ClusterCredentials{.server = before.server,
+                                                           .server_name = before.server_name,
+                                                           .ca = before.ca,
+                                                           .token = Secret(),
+                                                           .certificate = std::move(certificate),
+                                                           .key = std::move(key)},
+                                        server_->url, server_->clock_offset);
     }
 
     Api::Handle get(std::string path, Callback callback) override {
@@ -73,10 +73,10 @@ public:
     }
     Api::Handle stream(std::string path, std::chrono::seconds limit, LineCallback line,
                        EndCallback end) override {
-        Request request{
+        ApiRequest request{
             .method = "GET", .path = std::move(path), .limit = limit, .is_stream = true};
         return std::make_unique<kube::Handle>(
-            multi_, std::make_shared<StreamTransfer>(endpoint_, std::move(request), *multi_,
+            multi_, std::make_shared<StreamTransfer>(server_, std::move(request), *multi_,
                                                      std::move(line), std::move(end)));
     }
 
@@ -89,15 +89,15 @@ private:
                         .body = body.dump(-1, ' ', false, json::error_handler_t::replace)},
                        std::move(callback));
     }
-    Api::Handle request(Request request, Callback callback) {
+    Api::Handle request(ApiRequest request, Callback callback) {
         request.limit = deadline_;
         return std::make_unique<kube::Handle>(
             multi_,
-            std::make_shared<UnaryTransfer>(endpoint_, std::move(request), std::move(callback)));
+            std::make_shared<UnaryTransfer>(server_, std::move(request), std::move(callback)));
     }
 
     std::shared_ptr<Multi> multi_;
-    std::shared_ptr<Endpoint> endpoint_;
+    std::shared_ptr<ApiServer> server_;
     std::chrono::milliseconds deadline_;
 };
 
@@ -129,8 +129,8 @@ Result<std::unique_ptr<Api>> make_api(Loop& loop, ClusterCredentials credentials
         return during("credentials for " + url->text(), checked.error());
     }
     auto multi = TRY(Multi::create(loop));
-    auto endpoint = std::make_shared<Endpoint>(std::move(credentials), std::move(*url));
-    return std::make_unique<HttpApi>(std::move(multi), std::move(endpoint), deadline);
+    auto server = std::make_shared<ApiServer>(std::move(credentials), std::move(*url));
+    return std::make_unique<HttpApi>(std::move(multi), std::move(server), deadline);
 }
 
 Result<std::unique_ptr<Api>> Api::create(Loop& loop, ClusterCredentials credentials) {

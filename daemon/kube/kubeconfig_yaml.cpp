@@ -16,12 +16,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr yaml::Limits kYamlLimits{.max_depth = 16};
+constexpr yaml::YamlLimits kYamlLimits{.max_depth = 16};
 
 json to_json(yaml::Value value) {
     return std::visit(overloaded{
                           [](yaml::Nothing) { return json(); },
-                          [](yaml::Refused) { return json(); },
+                          [](yaml::Rejected) { return json(); },
                           [](std::string& text) { return json(std::move(text)); },
                           [](yaml::List& list) {
                               json array = json::array();
@@ -44,7 +44,7 @@ json to_json(yaml::Value value) {
 Result<json> json_from_yaml(std::string_view text) {
     auto document = yaml::parse(text, kYamlLimits);
     if (document.problems.empty()) return to_json(std::move(document.root));
-    const yaml::Problem& first = document.problems.front();
+    const yaml::YamlProblem& first = document.problems.front();
     if (first.at.line == 0) return fail(Code::invalid, first.what);
     return fail(Code::invalid, fmt::format("line {}: {}", first.at.line, first.what));
 }

@@ -74,7 +74,7 @@ int on_socket(void*, curl_socket_t fd, curlsocktype) noexcept {
 }
 
 /// The server's verification and our identity.
-void set_trust(Options& options, const Endpoint& endpoint) {
+void set_trust(Options& options, const ApiServer& server) {
     options.set(CURLOPT_PROTOCOLS_STR, "https");
     options.set(CURLOPT_FOLLOWLOCATION, 0L);
     options.set(CURLOPT_PROXY, "");  // also none of the environment
@@ -85,13 +85,13 @@ void set_trust(Options& options, const Endpoint& endpoint) {
     options.set(CURLOPT_SSL_SESSIONID_CACHE, 0L);  // a resumed session keeps its old identity
     options.set(CURLOPT_CAPATH, static_cast<char*>(nullptr));  // the default is the system's CAs
     options.set(CURLOPT_CAINFO, static_cast<char*>(nullptr));
-    options.set_blob(CURLOPT_CAINFO_BLOB, endpoint.credentials.ca);
-    if (endpoint.credentials.certificate.empty()) return;
-    options.set_blob(CURLOPT_SSLCERT_BLOB, endpoint.credentials.certificate);
-    options.set_blob(CURLOPT_SSLKEY_BLOB, endpoint.credentials.key.reveal());
+    options.set_blob(CURLOPT_CAINFO_BLOB, server.credentials.ca);
+    if (server.credentials.certificate.empty()) return;
+    options.set_blob(CURLOPT_SSLCERT_BLOB, server.credentials.certificate);
+    options.set_blob(CURLOPT_SSLKEY_BLOB, server.credentials.key.reveal());
 }
 
-void set_transport(Options& options, const Request& request) {
+void set_transport(Options& options, const ApiRequest& request) {
     options.set(CURLOPT_NOSIGNAL, 1L);
     options.set(CURLOPT_QUICK_EXIT, 1L);  // do not wait for a pending name lookup
     options.set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
@@ -105,7 +105,7 @@ void set_transport(Options& options, const Request& request) {
     options.set(CURLOPT_FORBID_REUSE, request.is_stream ? 1L : 0L);
 }
 
-void set_body(Options& options, const Request& request) {
+void set_body(Options& options, const ApiRequest& request) {
     options.set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     if (request.method == "GET") return;
     options.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
@@ -113,9 +113,9 @@ void set_body(Options& options, const Request& request) {
 }
 
 /// The host of the URL; CURLOPT_CONNECT_TO has the address.
-std::string host_of(const Endpoint& endpoint) {
-    return endpoint.credentials.server_name.empty() ? endpoint.url.host
-                                                    : endpoint.credentials.server_name;
+std::string host_of(const ApiServer& server) {
+    return server.credentials.server_name.empty() ? server.url.host
+                                                  : server.credentials.server_name;
 }
 
 Code code_of(CURLcode outcome) {
@@ -138,12 +138,12 @@ void Headers::add(std::string&& line) {
     list_ = longer;
 }
 
-Transfer::Transfer(std::shared_ptr<Endpoint> endpoint, Request request)
-    : endpoint_(std::move(endpoint)),
+Transfer::Transfer(std::shared_ptr<ApiServer> server, ApiRequest request)
+    : server_(std::move(server)),
       request_(std::move(request)),
       description_(fmt::format("{} {} at {}", request_.method,
                                printable(std::string_view(request_.path).substr(0, kMaxPathShown)),
-                               endpoint_->url.text())),
+                               server_->url.text())),
       easy_(::curl_easy_init()) {}
 
 void Transfer::add_headers() {
@@ -151,7 +151,7 @@ void Transfer::add_headers() {
     headers_.add("Accept: application/json");
     headers_.add("Expect:");  // no 100-continue for larger bodies
     if (!request_.content_type.empty()) headers_.add("Content-Type: " + request_.content_type);
-    if (const Secret& token = endpoint_->credentials.token; !token.empty()) {
+    if (const Secret& token = server_->credentials.token; !token.empty()) {
         std::string line;
         line.reserve(64 + token.reveal().size());  // growing would leave a copy in memory
         headers_.add(std::move(line.append("Authorization: Bearer ").append(token.reveal())));
@@ -161,13 +161,13 @@ void Transfer::add_headers() {
 Result<> Transfer::prepare() {
     if (!easy_) throw std::bad_alloc();
     add_headers();
-    const ServerUrl& url = endpoint_->url;
+    const ServerUrl& url = server_->url;
     connect_to_.reset(
         ::curl_slist_append(nullptr, fmt::format("::{}:{}", url.host, url.port).c_str()));
     const std::string full =
-        fmt::format("https://{}:{}{}{}", host_of(*endpoint_), url.port, url.path, request_.path);
+        fmt::format("https://{}:{}{}{}", host_of(*server_), url.port, url.path, request_.path);
     Options options(easy_.get());
-    set_trust(options, *endpoint_);
+    set_trust(options, *server_);
     set_transport(options, request_);
     set_body(options, request_);
     options.set(CURLOPT_URL, full.c_str());
@@ -195,7 +195,7 @@ void Transfer::note_date() const {
     const auto got = ::curl_easy_header(easy_.get(), "Date", 0, CURLH_HEADER, -1, &date);
     const time_t seconds = got == CURLHE_OK ? ::curl_getdate(date->value, nullptr) : -1;
     if (seconds < 0) return;
-    endpoint_->clock_offset = std::chrono::seconds(seconds - ::time(nullptr));
+    server_->clock_offset = std::chrono::seconds(seconds - ::time(nullptr));
 }
 
 std::chrono::seconds Transfer::retry_after() const {

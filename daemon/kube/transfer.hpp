@@ -17,13 +17,13 @@
 namespace kubexm::kube {
 
 /// Shared by all requests of an Api, so that the credentials are not copied for each.
-struct Endpoint {
+struct ApiServer {
     ClusterCredentials credentials;
     ServerUrl url;
     std::optional<std::chrono::seconds> clock_offset;  // of the last response
 };
 
-struct Request {
+struct ApiRequest {
     std::string method;
     std::string path;  // with its query
     std::string content_type;
@@ -51,7 +51,7 @@ private:
 /// in deliver() and finish(), after curl has returned, and may destroy any request or the Api.
 class Transfer : public std::enable_shared_from_this<Transfer> {
 public:
-    Transfer(std::shared_ptr<Endpoint> endpoint, Request request);
+    Transfer(std::shared_ptr<ApiServer> server, ApiRequest request);
     virtual ~Transfer() = default;
     Transfer(const Transfer&) = delete;
     Transfer& operator=(const Transfer&) = delete;
@@ -88,8 +88,8 @@ private:
 
     void add_headers();
 
-    std::shared_ptr<Endpoint> endpoint_;
-    Request request_;
+    std::shared_ptr<ApiServer> server_;
+    ApiRequest request_;
     std::string description_;  // "GET /api/v1/nodes at https://10.0.0.1:6443"
     std::array<char, CURL_ERROR_SIZE> error_{};
     Headers headers_;

@@ -18,8 +18,8 @@ inline constexpr std::size_t kMaxLine = std::size_t{16} * 1024 * 1024;
 /// One response, delivered as a whole.
 class UnaryTransfer final : public Transfer {
 public:
-    UnaryTransfer(std::shared_ptr<Endpoint> endpoint, Request request, Api::Callback callback)
-        : Transfer(std::move(endpoint), std::move(request)), callback_(std::move(callback)) {}
+    UnaryTransfer(std::shared_ptr<ApiServer> server, ApiRequest request, Api::Callback callback)
+        : Transfer(std::move(server), std::move(request)), callback_(std::move(callback)) {}
 
     bool receive(std::string_view bytes) override;
     void finish(CURLcode outcome) override;
@@ -39,9 +39,9 @@ private:
 class StreamTransfer final : public Transfer {
 public:
     /// `multi` must outlive it.
-    StreamTransfer(std::shared_ptr<Endpoint> endpoint, Request request, Multi& multi,
+    StreamTransfer(std::shared_ptr<ApiServer> server, ApiRequest request, Multi& multi,
                    Api::LineCallback line, Api::EndCallback end)
-        : Transfer(std::move(endpoint), std::move(request)),
+        : Transfer(std::move(server), std::move(request)),
           multi_(multi),
           line_(std::move(line)),
           end_(std::move(end)) {}

@@ -109,7 +109,7 @@ json encode(const Plan& plan) {
             {"wanted", plan.wanted}, {"hash", hash_of(plan)}, {"steps", steps}};
 }
 
-Result<> decode(const json& from, Plan& to, const codec::Place& place) {
+Result<> decode(const json& from, Plan& to, const codec::JsonPlace& place) {
     const std::string& where = place.path;
     if (!from.is_object()) return codec::expected_here(where, "an object");
     TRY(codec::only_known(from, {"id", "owner", "purpose", "wanted", "hash", "steps"}, where));

@@ -13,7 +13,7 @@ namespace kubexm::model {
 
 inline nlohmann::json encode(const Mode& mode) { return fmt::format("{:04o}", mode.bits); }
 
-inline Result<> decode(const nlohmann::json& from, Mode& to, const codec::Place& where) {
+inline Result<> decode(const nlohmann::json& from, Mode& to, const codec::JsonPlace& where) {
     constexpr std::size_t kDigits = 4;
     const auto* text = from.get_ptr<const std::string*>();
     if (text != nullptr && text->size() == kDigits) {
@@ -26,6 +26,6 @@ inline Result<> decode(const nlohmann::json& from, Mode& to, const codec::Place&
 
 /// A plan as a member of a larger document.
 nlohmann::json encode(const Plan& plan);
-Result<> decode(const nlohmann::json& from, Plan& to, const codec::Place& where);
+Result<> decode(const nlohmann::json& from, Plan& to, const codec::JsonPlace& where);
 
 }  // namespace kubexm::model

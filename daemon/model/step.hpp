@@ -54,9 +54,9 @@ struct WrittenFile {
 /// A file that the executor renders from typed parameters; the document determines its path.
 struct RenderedFile {
     static constexpr std::string_view kType = "rendered-file";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::grouped, NeededBy::units,
-                                        Drift::path};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::grouped, NeededBy::units,
+                                        DriftCheck::path};
     Document document;
     /// Written instead of a new rendering. In the ledger and in repairs only: another version may
     /// render the same document differently.
@@ -77,9 +77,9 @@ enum class DataKind { ca_bundle };
 /// A file whose content comes with the plan, named by digest.
 struct DataFile {
     static constexpr std::string_view kType = "data-file";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
-                                        kCaBundle,     CommitGroup::grouped, NeededBy::units,
-                                        Drift::path};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+                                        kCaBundle,       CommitGroup::grouped, NeededBy::units,
+                                        DriftCheck::path};
     std::string path;
     DataKind kind = DataKind::ca_bundle;
     std::string digest;  // SHA-256 of the content, hexadecimal
@@ -98,9 +98,9 @@ struct DataFile {
 /// A file whose content is a secret. A plan holds only its handle and digest.
 struct SecretFile {
     static constexpr std::string_view kType = "secret-file";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
-                                        kSecretData,   CommitGroup::grouped, NeededBy::units,
-                                        Drift::path};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+                                        kSecretData,     CommitGroup::grouped, NeededBy::units,
+                                        DriftCheck::path};
     std::string path;
     std::string handle;
     std::string digest;
@@ -122,9 +122,9 @@ struct SecretFile {
 
 struct Directory {
     static constexpr std::string_view kType = "directory";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::grouped, NeededBy::units,
-                                        Drift::path};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::grouped, NeededBy::units,
+                                        DriftCheck::path};
     std::string path;
     FileAccess access{.mode = Mode{0755}};
 
@@ -138,9 +138,9 @@ struct Directory {
 
 struct Symlink {
     static constexpr std::string_view kType = "symlink";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::grouped, NeededBy::units,
-                                        Drift::path};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::grouped, NeededBy::units,
+                                        DriftCheck::path};
     std::string path;
     std::string target;
 
@@ -155,9 +155,9 @@ struct Symlink {
 /// Our lines between two marker lines in a file of another owner.
 struct ManagedBlock {
     static constexpr std::string_view kType = "managed-block";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::grouped, NeededBy::units,
-                                        Drift::path};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::grouped, NeededBy::units,
+                                        DriftCheck::path};
     std::string path;
     std::string name;
     std::vector<std::string> lines;
@@ -174,9 +174,9 @@ struct ManagedBlock {
 /// No file, symbolic link or directory at a path; a directory there must be empty.
 struct AbsentPath {
     static constexpr std::string_view kType = "absent-path";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,     UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::alone, NeededBy::none,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,     UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::alone, NeededBy::none,
+                                        DriftCheck::none};
     std::string path;
 
     Description describe() const;
@@ -187,9 +187,9 @@ struct AbsentPath {
 /// No directory at a path. Everything below it on the same file system is deleted.
 struct DeletedTree {
     static constexpr std::string_view kType = "deleted-tree";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,     UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::alone, NeededBy::none,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,     UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::alone, NeededBy::none,
+                                        DriftCheck::none};
     std::string path;
 
     Description describe() const;
@@ -200,9 +200,9 @@ struct DeletedTree {
 /// A kernel parameter, dotted: "net.ipv4.ip_forward".
 struct Sysctl {
     static constexpr std::string_view kType = "sysctl";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,       UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::grouped, NeededBy::none,
-                                        Drift::own};
+    static constexpr StepTraits kTraits{kStepDeadline,  State::runtime,       UndoOrder::in_order,
+                                        kNoContent,     CommitGroup::grouped, NeededBy::none,
+                                        DriftCheck::own};
     std::string key;
     std::string value;
 
@@ -216,9 +216,9 @@ struct Sysctl {
 
 struct KernelModule {
     static constexpr std::string_view kType = "kernel-module";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,     UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::alone, NeededBy::none,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::runtime,     UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::alone, NeededBy::none,
+                                        DriftCheck::none};
     std::string name;
 
     Description describe() const;
@@ -229,9 +229,9 @@ struct KernelModule {
 /// No swap is in use: every active .swap unit is stopped.
 struct SwapOff {
     static constexpr std::string_view kType = "swap-off";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,     UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::alone, NeededBy::none,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::runtime,     UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::alone, NeededBy::none,
+                                        DriftCheck::none};
 
     Description describe() const;
     bool operator==(const SwapOff&) const = default;
@@ -241,9 +241,9 @@ struct SwapOff {
 /// Nothing is mounted below a path: the .mount units there are stopped, deepest first.
 struct Unmounted {
     static constexpr std::string_view kType = "unmounted";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,     UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::alone, NeededBy::none,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::runtime,     UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::alone, NeededBy::none,
+                                        DriftCheck::none};
     std::string below;
 
     Description describe() const;
@@ -254,9 +254,9 @@ struct Unmounted {
 /// The desired state of a unit. Members without a value stay as they are.
 struct UnitState {
     static constexpr std::string_view kType = "unit-state";
-    static constexpr StepTraits kTraits{kStepDeadline, State::runtime,     UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::alone, NeededBy::pods,
-                                        Drift::own};
+    static constexpr StepTraits kTraits{kStepDeadline,  State::runtime,     UndoOrder::in_order,
+                                        kNoContent,     CommitGroup::alone, NeededBy::pods,
+                                        DriftCheck::own};
     std::string name;  // "kubelet.service"
     std::optional<bool> enabled;
     std::optional<bool> active;
@@ -277,9 +277,9 @@ struct UnitState {
 /// systemd has loaded the unit files of these units as they are on the disk.
 struct DaemonReload {
     static constexpr std::string_view kType = "daemon-reload";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::last,
-                                        kNoContent,    CommitGroup::grouped, NeededBy::none,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::last,
+                                        kNoContent,      CommitGroup::grouped, NeededBy::none,
+                                        DriftCheck::none};
     std::vector<std::string> units;
 
     Description describe() const;
@@ -290,9 +290,9 @@ struct DaemonReload {
 /// A command that PID 1 runs once in a transient unit. No shell.
 struct TransientUnit {
     static constexpr std::string_view kType = "transient-unit";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,     UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::alone, NeededBy::none,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,     UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::alone, NeededBy::none,
+                                        DriftCheck::none};
     std::string name;  // "kubexm-preflight.service"
     std::vector<std::string> argv;
     std::uint32_t timeout_seconds = 60;
@@ -327,9 +327,9 @@ inline constexpr std::string_view kComponents = "/opt/kubexm";
 /// must be on root's list.
 struct ComponentVersion {
     static constexpr std::string_view kType = "component-version";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,     UndoOrder::in_order,
-                                        kBinaries,     CommitGroup::alone, NeededBy::both,
-                                        Drift::own};
+    static constexpr StepTraits kTraits{kStepDeadline,  State::on_disk,     UndoOrder::in_order,
+                                        kBinaries,      CommitGroup::alone, NeededBy::both,
+                                        DriftCheck::own};
     std::string component;  // "kubelet"
     std::string version;    // "v1.34.1"
     std::vector<ComponentFile> files;
@@ -346,9 +346,9 @@ struct ComponentVersion {
 /// A path that a started unit will create or fill. Undo removes everything new in it.
 struct Claim {
     static constexpr std::string_view kType = "claim";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::records, NeededBy::both,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::records, NeededBy::both,
+                                        DriftCheck::none};
     std::string path;
     std::optional<bool> if_empty;       // remove only the directory itself, and only if it is empty
     std::optional<std::string> prefix;  // of the names that are ours, also of mounts: "cni-"
@@ -369,9 +369,9 @@ enum class SideEffect { pods, chains, sets, links, routes, network_files, cgroup
 /// it cannot point at an object of another owner.
 struct SideEffects {
     static constexpr std::string_view kType = "side-effects";
-    static constexpr StepTraits kTraits{kStepDeadline, State::on_disk,       UndoOrder::in_order,
-                                        kNoContent,    CommitGroup::records, NeededBy::both,
-                                        Drift::none};
+    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+                                        kNoContent,      CommitGroup::records, NeededBy::both,
+                                        DriftCheck::none};
     SideEffect kind = SideEffect::pods;
 
     Description describe() const;

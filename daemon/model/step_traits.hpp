@@ -26,7 +26,7 @@ enum class NeededBy { none, units, pods, both };
 /// How an applied step is compared with the host later. `none`: it changes something once, or only
 /// on undo. `path`: its check tells whether the object at path_of() differs. `own`: by a function
 /// of engine/drift.cpp.
-enum class Drift { none, path, own };
+enum class DriftCheck { none, path, own };
 
 /// The content that comes with the plan, by digest.
 struct StepContent {
@@ -50,11 +50,11 @@ struct StepTraits {
     StepContent content;
     CommitGroup commit_group;
     NeededBy needed_by;
-    Drift drift;
+    DriftCheck drift;
 
     constexpr StepTraits(std::chrono::seconds deadline_, State state_, UndoOrder undo_order_,
                          StepContent content_, CommitGroup commit_group_, NeededBy needed_by_,
-                         Drift drift_)
+                         DriftCheck drift_)
         : deadline(deadline_),
           state(state_),
           undo_order(undo_order_),

@@ -16,13 +16,13 @@
 namespace kubexm::pki {
 
 template <auto kFree>
-struct Release {
+struct FreeWith {
     void operator()(auto* object) const { kFree(object); }
 };
-using Bio = std::unique_ptr<BIO, Release<::BIO_free>>;
-using PrivateKey = std::unique_ptr<EVP_PKEY, Release<::EVP_PKEY_free>>;
-using X509Certificate = std::unique_ptr<X509, Release<::X509_free>>;
-using X509Request = std::unique_ptr<X509_REQ, Release<::X509_REQ_free>>;
+using Bio = std::unique_ptr<BIO, FreeWith<::BIO_free>>;
+using PrivateKey = std::unique_ptr<EVP_PKEY, FreeWith<::EVP_PKEY_free>>;
+using X509Certificate = std::unique_ptr<X509, FreeWith<::X509_free>>;
+using X509Request = std::unique_ptr<X509_REQ, FreeWith<::X509_REQ_free>>;
 
 /// A BIO that reads `text`, which must outlive it.
 Bio reading(std::string_view text);

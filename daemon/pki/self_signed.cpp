@@ -13,7 +13,7 @@ namespace kubexm::pki {
 
 namespace {
 
-using Extension = std::unique_ptr<X509_EXTENSION, Release<::X509_EXTENSION_free>>;
+using Extension = std::unique_ptr<X509_EXTENSION, FreeWith<::X509_EXTENSION_free>>;
 
 bool add_extension(X509* certificate, int nid, const std::string& value) {
     const Extension extension(::X509V3_EXT_conf_nid(nullptr, nullptr, nid, value.c_str()));

@@ -28,9 +28,9 @@ std::string without_middle(std::string_view detail) {
 }
 
 /// An order of the management cluster has no user.
-std::string text_of(const OnBehalfOf& on_behalf_of) {
-    if (on_behalf_of.origin == "management") return "the management cluster";
-    return fmt::format("user {}, {}", on_behalf_of.uid, on_behalf_of.origin);
+std::string text_of(const model::OnBehalfOf& on_behalf_of) {
+    if (on_behalf_of.origin == model::Origin::management) return "the management cluster";
+    return fmt::format("user {}, {}", on_behalf_of.uid, name_of(on_behalf_of.origin));
 }
 
 }  // namespace

@@ -10,21 +10,15 @@
 #include <string_view>
 #include <utility>
 
+#include "daemon/model/on_behalf_of.hpp"
+
 namespace kubexm::executor {
-
-/// For whom a client says that it asks. Audited, never used for a decision.
-struct OnBehalfOf {
-    std::uint32_t uid = 0;
-    std::string origin;  // where the order came in at the client
-
-    bool operator==(const OnBehalfOf&) const = default;
-};
 
 /// The peer of a request, as the kernel reports it.
 struct Caller {
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
-    std::optional<OnBehalfOf> on_behalf_of;
+    std::optional<model::OnBehalfOf> on_behalf_of;
 
     bool operator==(const Caller&) const = default;
 };

@@ -12,9 +12,9 @@ namespace kubexm::executor {
 
 namespace {
 
-using model::Drift;
+using model::DriftCheck;
 
-template <typename T, model::Drift kind>
+template <typename T, model::DriftCheck kind>
 concept Compared = T::kTraits.drift == kind;
 
 std::string home_of(const model::ComponentVersion& step) {
@@ -96,7 +96,7 @@ Result<std::string> difference(Context& context, const model::Step& applied) {
     using Found = Result<std::string>;
     return std::visit(
         overloaded{
-            [&](const Compared<Drift::path> auto&) {
+            [&](const Compared<DriftCheck::path> auto&) {
                 return path_difference(context, applied, model::path_of(applied));
             },
             [&](const model::Sysctl& step) { return sysctl_difference(context, step); },
@@ -104,7 +104,7 @@ Result<std::string> difference(Context& context, const model::Step& applied) {
             [&](const model::ComponentVersion& step) {
                 return component_difference(context, step);
             },
-            [](const Compared<Drift::none> auto&) -> Found { return ""; },
+            [](const Compared<DriftCheck::none> auto&) -> Found { return ""; },
         },
         applied);
 }
@@ -113,7 +113,7 @@ std::vector<std::string> paths_of(const model::Step& applied) {
     using Paths = std::vector<std::string>;
     return std::visit(
         overloaded{
-            [&](const Compared<Drift::path> auto&) { return Paths{model::path_of(applied)}; },
+            [&](const Compared<DriftCheck::path> auto&) { return Paths{model::path_of(applied)}; },
             [](const model::ComponentVersion& step) {
                 Paths paths{home_of(step) + "/current"};
                 for (const model::ComponentFile& file : step.files) {
@@ -123,7 +123,7 @@ std::vector<std::string> paths_of(const model::Step& applied) {
                 return paths;
             },
             [](const OneOf<model::Sysctl, model::UnitState> auto&) { return Paths{}; },
-            [](const Compared<Drift::none> auto&) { return Paths{}; },
+            [](const Compared<DriftCheck::none> auto&) { return Paths{}; },
         },
         applied);
 }

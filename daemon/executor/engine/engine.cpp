@@ -275,7 +275,7 @@ Result<> Engine::decide(RecordStore::Decision decision, const Caller& caller) {
     return store_.decide(decision, caller.uid, caller.pid);
 }
 
-Result<StepPreview> Engine::preview_step(const model::Step& step, const Caller& caller) {
+Result<PreviewedStep> Engine::preview_step(const model::Step& step, const Caller& caller) {
     auto result = store_.use([&](Records& records) { return preview_step(records, step); });
     // The host may refuse what the policy cannot see, such as a link in a path.
     const bool refused =
@@ -284,7 +284,7 @@ Result<StepPreview> Engine::preview_step(const model::Step& step, const Caller& 
     return result;
 }
 
-Result<StepPreview> Engine::preview_step(Records& records, const model::Step& step) {
+Result<PreviewedStep> Engine::preview_step(Records& records, const model::Step& step) {
     const std::optional<LedgerEntry> entry =
         TRY(records.journal.ledger_entry(model::type_of(step), model::target_of(step)));
     Context context{

@@ -77,7 +77,7 @@ public:
     Result<PlanState> carry_out(const PlanRecord& record, const Stop& stop,
                                 const Runner::Listener& listener);
 
-    Result<StepPreview> preview_step(const model::Step& step, const Caller& caller);
+    Result<PreviewedStep> preview_step(const model::Step& step, const Caller& caller);
     Result<> check(const model::Plan& plan, const Caller& caller);
     Result<PlanRecord> plan(const std::string& id);
     /// The id of the undo that runs or is to be resumed for this owner; empty: none.
@@ -115,7 +115,7 @@ private:
     Result<> store(Records& records, const model::Plan& plan, std::span<Content> contents,
                    const Caller& caller);
     std::unexpected<Error> refuse(const Caller& caller, const Error& error);
-    Result<StepPreview> preview_step(Records& records, const model::Step& step);
+    Result<PreviewedStep> preview_step(Records& records, const model::Step& step);
     Result<std::string> difference_of(Records& records, const LedgerEntry& entry,
                                       const model::Step& applied);
     Result<> add_difference(DriftReport& report, Records& records, const LedgerEntry& entry,

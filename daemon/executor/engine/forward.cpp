@@ -128,7 +128,7 @@ Result<> Forward::change(Work& work) {
     Context context = TRY(context_for(work));
     TRY(apply(context, step));
     context.previous = step;
-    const StepPreview left = TRY(preview(context, step));
+    const PreviewedStep left = TRY(preview(context, step));
     if (left.holds) return {};
     return fail(Code::internal,
                 fmt::format("applied, but found -> expected: {}", fmt::join(left.diff, "; ")));

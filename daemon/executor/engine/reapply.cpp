@@ -14,7 +14,7 @@
 namespace kubexm::executor {
 
 /// The host is as the remaining owner wants it, or is changed when all else is undone.
-Result<> Undo::leave_to_others(const LedgerEntry& entry, const LedgerOwner& other) {
+Result<> LedgerUndo::leave_to_others(const LedgerEntry& entry, const LedgerOwner& other) {
     const bool as_wanted = other.step == entry.applied && entry.step == entry.applied;
     if (!as_wanted || is_undone_last(entry)) {
         wanted_by_others_.push_back(entry);
@@ -27,7 +27,7 @@ Result<> Undo::leave_to_others(const LedgerEntry& entry, const LedgerOwner& othe
 }
 
 /// In the order in which the remaining owners' plans applied their steps.
-Result<> Undo::reapply_wanted() {
+Result<> LedgerUndo::reapply_wanted() {
     const auto order = [&](const LedgerEntry& entry) { return next_owner_of(entry)->sequence; };
     std::ranges::sort(wanted_by_others_, {}, order);
     std::ranges::stable_partition(wanted_by_others_, std::not_fn(is_undone_last));
@@ -39,7 +39,7 @@ Result<> Undo::reapply_wanted() {
     return {};
 }
 
-Result<> Undo::reapply(const LedgerEntry& entry) {
+Result<> LedgerUndo::reapply(const LedgerEntry& entry) {
     const LedgerOwner& other = *next_owner_of(entry);
     auto step = model::step_from_json(other.step);
     if (!step) {
@@ -65,7 +65,7 @@ Result<> Undo::reapply(const LedgerEntry& entry) {
 }
 
 /// Root may have changed the lists since the other owner's plan. A step that holds is not applied.
-Result<> Undo::may_reapply(const LedgerEntry& entry, const model::Step& step) {
+Result<> LedgerUndo::may_reapply(const LedgerEntry& entry, const model::Step& step) {
     Context context = run_.context_for(step);
     context.created = was_created(entry);
     if (auto previous = applied_step(entry)) context.previous = *std::move(previous);
@@ -75,7 +75,8 @@ Result<> Undo::may_reapply(const LedgerEntry& entry, const model::Step& step) {
 }
 
 /// The owner who leaves gives its objects back, whatever root permits the others.
-Result<> Undo::leave_as_it_is(const LedgerEntry& entry, const model::Step& step, const Error& why) {
+Result<> LedgerUndo::leave_as_it_is(const LedgerEntry& entry, const model::Step& step,
+                                    const Error& why) {
     const std::string note =
         fmt::format("stays unchanged: the step of owner {} is not permitted any more: {}",
                     next_owner_of(entry)->owner, why.what);
@@ -85,7 +86,7 @@ Result<> Undo::leave_as_it_is(const LedgerEntry& entry, const model::Step& step,
     return commit();
 }
 
-Result<StepState> Undo::apply_wanted(const LedgerEntry& entry, const model::Step& step) {
+Result<StepState> LedgerUndo::apply_wanted(const LedgerEntry& entry, const model::Step& step) {
     Context context = run_.context_for(step);
     context.created = was_created(entry);
     context.previous = TRY(applied_step(entry));
@@ -96,7 +97,7 @@ Result<StepState> Undo::apply_wanted(const LedgerEntry& entry, const model::Step
     crash_point(model::type_of(step), entry.sequence);
     TRY(apply(context, step));
     context.previous = step;
-    const StepPreview left = TRY(preview(context, step));
+    const PreviewedStep left = TRY(preview(context, step));
     if (left.holds) return StepState::done;
     return fail(Code::internal,
                 fmt::format("applied, but found -> expected: {}", fmt::join(left.diff, "; ")));

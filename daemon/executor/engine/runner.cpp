@@ -13,7 +13,7 @@ namespace kubexm::executor {
 namespace {
 
 Result<PlanState> carry_out(Run& run) {
-    if (run.record().purpose == PlanPurpose::release) return Undo(run).run();
+    if (run.record().purpose == PlanPurpose::release) return LedgerUndo(run).run();
     auto plan = model::plan_from_json(run.record().document);
     // Written by another version. If it stayed running, it would block every other plan forever.
     if (!plan) return run.failed({Code::corrupt, "plan in the journal: " + plan.error().what}, {});

@@ -57,7 +57,7 @@ Result<std::vector<model::Remaining>> supersede(Run& run, const model::Plan& pla
         if (found.size() <= kGenerations) continue;
         old.insert(old.end(), found.begin() + kGenerations, found.end());
     }
-    Undo undo(run);
+    LedgerUndo undo(run);
     TRY(undo.run_once(old));
     return undo.stays();
 }

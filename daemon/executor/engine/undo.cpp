@@ -44,12 +44,12 @@ model::Remaining remaining(std::string object, std::string why, bool blocks_join
 
 }  // namespace
 
-Undo::Undo(Run& run) : run_(run) {
+LedgerUndo::LedgerUndo(Run& run) : run_(run) {
     // An earlier undo, or an earlier process, may have undone a part.
     if (auto known = model::stays_from_json(run.record().stays)) kept_ = std::move(known->named);
 }
 
-Result<PlanState> Undo::run() {
+Result<PlanState> LedgerUndo::run() {
     for (std::size_t tries = 0;; ++tries) {
         auto entries = TRY(run_.journaled(run_.journal().ledger(run_.record().owner)));
         TRY(run_once(in_undo_order(std::move(entries))));
@@ -67,7 +67,7 @@ Result<PlanState> Undo::run() {
 }
 
 /// Entries that the undo has not reached are listed as staying, too.
-Result<PlanState> Undo::stop() {
+Result<PlanState> LedgerUndo::stop() {
     stopped_ = true;
     const auto entries = TRY(run_.journaled(run_.journal().ledger(run_.record().owner)));
     for (const LedgerEntry& entry : in_undo_order(entries)) {
@@ -83,13 +83,13 @@ Result<PlanState> Undo::stop() {
 }
 
 /// For a person.
-std::string Undo::next_step() const {
+std::string LedgerUndo::next_step() const {
     if (run_.record().purpose != PlanPurpose::release) return "";
     return fmt::format("; {}run kubexmctl undo {}", stopped_ ? "" : "retried hourly, or ",
                        run_.record().owner);
 }
 
-Result<> Undo::run_once(const std::vector<LedgerEntry>& entries) {
+Result<> LedgerUndo::run_once(const std::vector<LedgerEntry>& entries) {
     leaving_ = TRY(run_.journaled(leaving_owners(run_.journal())));
     const auto ledger = TRY(run_.journaled(run_.journal().ledger("")));
     others_ = paths_of_others(ledger, run_.record().owner, leaving_);
@@ -110,7 +110,7 @@ Result<> Undo::run_once(const std::vector<LedgerEntry>& entries) {
 
 /// The newest other owner who wants the object. Those who have left it want nothing of it: their
 /// own undo goes on.
-const LedgerOwner* Undo::next_owner_of(const LedgerEntry& entry) const {
+const LedgerOwner* LedgerUndo::next_owner_of(const LedgerEntry& entry) const {
     const auto others = std::views::reverse(entry.owners);
     const auto newest = std::ranges::find_if(others, [&](const LedgerOwner& other) {
         return other.owner != run_.record().owner && !leaving_.contains(other.owner);
@@ -119,11 +119,11 @@ const LedgerOwner* Undo::next_owner_of(const LedgerEntry& entry) const {
 }
 
 /// Its undo makes systemd reload, unless another owner keeps the file.
-bool Undo::restores_unit_file(const LedgerEntry& entry) const {
+bool LedgerUndo::restores_unit_file(const LedgerEntry& entry) const {
     return entry.target.starts_with("/etc/systemd/") && next_owner_of(entry) == nullptr;
 }
 
-Result<> Undo::undo_entry(const LedgerEntry& entry) {
+Result<> LedgerUndo::undo_entry(const LedgerEntry& entry) {
     auto step = model::step_from_json(entry.step);
     if (!step) {
         const Error unreadable{Code::corrupt, "step in the ledger: " + step.error().what};
@@ -139,14 +139,14 @@ Result<> Undo::undo_entry(const LedgerEntry& entry) {
     return restore(entry, *step);
 }
 
-Result<> Undo::make_room_for(const model::Step& step) {
+Result<> LedgerUndo::make_room_for(const model::Step& step) {
     const bool fits = std::ranges::all_of(undone_steps_, [&](const model::Step& earlier) {
         return may_share_undo_commit(earlier, step);
     });
     return fits ? Result<>() : commit();
 }
 
-Result<> Undo::restore(const LedgerEntry& entry, const model::Step& step) {
+Result<> LedgerUndo::restore(const LedgerEntry& entry, const model::Step& step) {
     TRY(make_room_for(step));
     const model::Description about = model::describe(step);
     run_.begin(index_of(entry), "undo: " + about.text);
@@ -174,7 +174,7 @@ Result<> Undo::restore(const LedgerEntry& entry, const model::Step& step) {
     return {};
 }
 
-void Undo::note_restored(Restored restored) {
+void LedgerUndo::note_restored(Restored restored) {
     const auto& [entry, step, note] = restored;
     if (!note.empty()) kept_.push_back(remaining(model::object_of(step), note, false));
     run_.report(StepState::done, model::describe(step).unit, {Code::internal, note});
@@ -183,7 +183,7 @@ void Undo::note_restored(Restored restored) {
 }
 
 /// Collects the reload that the undo of a unit file has begun, if any.
-void Undo::end_reload() {
+void LedgerUndo::end_reload() {
     auto restored = std::exchange(reloading_, {});
     if (!restored) return;
     Context context = run_.context_for(restored->step);
@@ -195,14 +195,15 @@ void Undo::end_reload() {
 }
 
 /// Queries of others would wait for systemd, and the undo with them.
-bool Undo::should_stop() const {
+bool LedgerUndo::should_stop() const {
     const auto waited = std::chrono::steady_clock::now() - reload_began_;
     if (reloading_ && waited < kQueriesWait) return run_.stop_requested();
     return run_.should_stop();
 }
 
 /// What comes back below a claim before the claim's undo would be removed by it, as new.
-const Undo::Failure* Undo::blocking(const LedgerEntry& entry, const model::Step& step) const {
+const LedgerUndo::Failure* LedgerUndo::blocking(const LedgerEntry& entry,
+                                                const model::Step& step) const {
     const bool returns = comes_back(entry);
     const auto found = std::ranges::find_if(failures_, [&](const Failure& failure) {
         if (!failure.step) return false;
@@ -211,13 +212,13 @@ const Undo::Failure* Undo::blocking(const LedgerEntry& entry, const model::Step&
     return found == failures_.end() ? nullptr : &*found;
 }
 
-void Undo::note_failure(const LedgerEntry& entry, std::optional<model::Step> step,
-                        const Error& error) {
+void LedgerUndo::note_failure(const LedgerEntry& entry, std::optional<model::Step> step,
+                              const Error& error) {
     const auto named = during("undo: " + object_of(entry), error);
     failures_.push_back({entry, std::move(step), named.error()});
 }
 
-Result<> Undo::commit() {
+Result<> LedgerUndo::commit() {
     if (undone_.empty()) return {};
     const std::string kept = model::to_json(kept_);
     TRY(run_.journaled(run_.journal().undone(run_.record().id, undone_, kept)));
@@ -227,12 +228,12 @@ Result<> Undo::commit() {
 }
 
 /// An entry that is tried again keeps its step number in the events of the plan.
-std::uint32_t Undo::index_of(const LedgerEntry& entry) {
+std::uint32_t LedgerUndo::index_of(const LedgerEntry& entry) {
     const auto next = static_cast<std::uint32_t>(run_.record().steps.size() + indices_.size());
     return indices_.emplace(entry.sequence, next).first->second;
 }
 
-std::vector<model::Remaining> Undo::stays() const {
+std::vector<model::Remaining> LedgerUndo::stays() const {
     std::vector<model::Remaining> list = kept_;
     for (const Failure& failure : failures_) {
         list.push_back(remaining(object_of(failure.entry), failure.error.what + next_step(),

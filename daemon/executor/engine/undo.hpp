@@ -16,9 +16,9 @@ namespace kubexm::executor {
 /// its last owner goes; else the step of the newest remaining owner is applied where it differs.
 /// Goes on with everything that does not depend on an entry that fails. Private to this module.
 /// Worker thread.
-class Undo {
+class LedgerUndo {
 public:
-    explicit Undo(Run& run);
+    explicit LedgerUndo(Run& run);
 
     /// All entries of the owner, with retries.
     Result<PlanState> run();

@@ -52,7 +52,7 @@ void Worker::query_of_root(Query query) {
     changed_.notify_one();
 }
 
-bool Worker::plan(std::uint32_t user, Plan plan, Plan drop) {
+bool Worker::plan(std::uint32_t user, RunPlan plan, RunPlan drop) {
     {
         const std::scoped_lock lock(mutex_);
         const auto of_others =
@@ -65,7 +65,7 @@ bool Worker::plan(std::uint32_t user, Plan plan, Plan drop) {
     return true;
 }
 
-bool Worker::plan_of_root(Plan plan) {
+bool Worker::plan_of_root(RunPlan plan) {
     std::vector<Waiting> dropped;
     bool fits = false;
     {
@@ -147,7 +147,7 @@ bool Worker::alive() const { return !timer_.is_stuck(kLongestWork); }
 void Worker::run(const std::stop_token& end) {
     while (!end.stop_requested()) {
         serve_queries();
-        Plan next;
+        RunPlan next;
         {
             std::unique_lock lock(mutex_);
             running_.clear();

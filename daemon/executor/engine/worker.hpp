@@ -27,7 +27,7 @@ namespace kubexm::executor {
 class Worker {
 public:
     using Query = std::move_only_function<void()>;
-    using Plan = std::move_only_function<void()>;
+    using RunPlan = std::move_only_function<void()>;
 
     Worker();
     ~Worker() { finish(); }
@@ -40,9 +40,9 @@ public:
     void query_of_root(Query query);
     /// Any thread. False: too many plans wait; one place is reserved for root. `drop` is called
     /// instead of `plan` where root's request goes first.
-    bool plan(std::uint32_t user, Plan plan, Plan drop = [] {});
+    bool plan(std::uint32_t user, RunPlan plan, RunPlan drop = [] {});
     /// Any thread. Drops the waiting plans of all other users. False: too many of root's wait.
-    bool plan_of_root(Plan plan);
+    bool plan_of_root(RunPlan plan);
     /// Any thread. Stops the plan with this id before its next step. False: it was to stop already.
     /// not_found: it does not run. denied: it is root's, and the user is not.
     Result<bool> stop_plan(const std::string& id, std::uint32_t user);
@@ -69,8 +69,8 @@ public:
 private:
     struct Waiting {
         std::uint32_t user = 0;
-        Plan run;
-        Plan drop;
+        RunPlan run;
+        RunPlan drop;
     };
 
     void run(const std::stop_token& end);

@@ -39,7 +39,7 @@ std::chrono::microseconds left_until(Deadline deadline) {
                     std::chrono::microseconds::zero());
 }
 
-Request::Request(sd_bus* bus, const Method& method) : member_(method.member), problem_(0) {
+MethodCall::MethodCall(sd_bus* bus, const Method& method) : member_(method.member), problem_(0) {
     sd_bus_message* made = nullptr;
     problem_ = sd_bus_message_new_method_call(bus, &made, method.destination, method.path,
                                               method.interface, method.member);
@@ -48,21 +48,21 @@ Request::Request(sd_bus* bus, const Method& method) : member_(method.member), pr
     append([&] { return sd_bus_message_set_auto_start(made, 0); });
 }
 
-Request& Request::add_strings(const std::vector<std::string>& strings) {
+MethodCall& MethodCall::add_strings(const std::vector<std::string>& strings) {
     open('a', "s");
     for (const std::string& text : strings) add("s", text.c_str());
     return close();
 }
 
-Request& Request::open(char kind, const char* contents) {
+MethodCall& MethodCall::open(char kind, const char* contents) {
     return append([&] { return sd_bus_message_open_container(message_.get(), kind, contents); });
 }
 
-Request& Request::close() {
+MethodCall& MethodCall::close() {
     return append([&] { return sd_bus_message_close_container(message_.get()); });
 }
 
-Result<sd_bus_message*> Request::message() const {
+Result<sd_bus_message*> MethodCall::message() const {
     if (problem_ >= 0) return message_.get();
     return during("building a D-Bus message", from_errno("call", member_, -problem_).error());
 }
@@ -93,7 +93,7 @@ Result<> Connection::start(const std::string& address, Deadline deadline) {
     return {};
 }
 
-Result<Message> Connection::call(const Request& request, Deadline deadline) {
+Result<Message> Connection::call(const MethodCall& request, Deadline deadline) {
     sd_bus_message* message = TRY(request.message());
     const auto left = left_until(deadline);
     if (left.count() == 0) return fail(Code::timeout, "the deadline passed before the call");
@@ -106,7 +106,7 @@ Result<Message> Connection::call(const Request& request, Deadline deadline) {
     return Message(reply);
 }
 
-Result<PendingCall> Connection::begin(const Request& request) {
+Result<PendingCall> Connection::begin(const MethodCall& request) {
     sd_bus_message* message = TRY(request.message());
     PendingCall call;
     sd_bus_slot* slot = nullptr;
@@ -123,7 +123,7 @@ Result<Message> PendingCall::reply() && {
     return std::move(*reply_);
 }
 
-void Connection::send(const Request& request) {
+void Connection::send(const MethodCall& request) {
     auto message = request.message();
     if (!message) return;
     sd_bus_message_set_expect_reply(*message, 0);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/base/error.hpp"
 
 // Private to the module: sd-bus with RAII, deadlines and errors as values. There are no callbacks:
@@ -16,18 +17,16 @@
 
 namespace kubexm::executor::bus {
 
-using Deadline = std::chrono::steady_clock::time_point;
-
 /// 0 after the deadline.
 std::chrono::microseconds left_until(Deadline deadline);
 
-struct Release {
+struct Unref {
     // Does not flush, which would block on a peer that does not read.
     void operator()(sd_bus* bus) const { sd_bus_close_unref(bus); }
     void operator()(sd_bus_message* message) const { sd_bus_message_unref(message); }
     void operator()(sd_bus_slot* slot) const { sd_bus_slot_unref(slot); }
 };
-using Message = std::unique_ptr<sd_bus_message, Release>;
+using Message = std::unique_ptr<sd_bus_message, Unref>;
 
 struct Method {
     const char* destination;
@@ -37,24 +36,24 @@ struct Method {
 };
 
 /// Builds a method call. Text that is not UTF-8 is reported as `invalid` by message().
-class Request {
+class MethodCall {
 public:
-    Request(sd_bus* bus, const Method& method);
+    MethodCall(sd_bus* bus, const Method& method);
 
     /// Values as for sd_bus_message_append().
     template <typename... Values>
-    Request& add(const char* types, Values... values) {
+    MethodCall& add(const char* types, Values... values) {
         return append([&] { return sd_bus_message_append(message_.get(), types, values...); });
     }
-    Request& add_strings(const std::vector<std::string>& strings);
-    Request& open(char kind, const char* contents);
-    Request& close();
+    MethodCall& add_strings(const std::vector<std::string>& strings);
+    MethodCall& open(char kind, const char* contents);
+    MethodCall& close();
 
     Result<sd_bus_message*> message() const;
 
 private:
     template <typename Step>
-    Request& append(const Step& step) {
+    MethodCall& append(const Step& step) {
         if (problem_ >= 0) problem_ = step();
         return *this;
     }
@@ -74,7 +73,7 @@ public:
 private:
     friend class Connection;
     std::unique_ptr<Message> reply_ = std::make_unique<Message>();  // its address stays the same
-    std::unique_ptr<sd_bus_slot, Release> slot_;                    // without it no reply is taken
+    std::unique_ptr<sd_bus_slot, Unref> slot_;                      // without it no reply is taken
 };
 
 class Connection {
@@ -82,16 +81,16 @@ public:
     /// Connects to a message bus and says hello. unavailable: no message bus at the address.
     static Result<Connection> open(const std::string& address, Deadline deadline);
 
-    Request request(const Method& method) const { return {bus_.get(), method}; }
+    MethodCall request(const Method& method) const { return {bus_.get(), method}; }
 
     /// The reply, or its error by name (see bus_error.hpp). timeout: no reply before the deadline.
-    Result<Message> call(const Request& request, Deadline deadline);
+    Result<Message> call(const MethodCall& request, Deadline deadline);
 
     /// Sends a call and does not wait for its reply, for which there is no deadline.
-    Result<PendingCall> begin(const Request& request);
+    Result<PendingCall> begin(const MethodCall& request);
 
     /// A call without a reply.
-    void send(const Request& request);
+    void send(const MethodCall& request);
 
     /// Readable when a message arrives.
     int fd() const { return sd_bus_get_fd(bus_.get()); }
@@ -109,7 +108,7 @@ private:
     explicit Connection(sd_bus* bus) : bus_(bus) {}
     Result<> start(const std::string& address, Deadline deadline);
 
-    std::unique_ptr<sd_bus, Release> bus_;
+    std::unique_ptr<sd_bus, Unref> bus_;
 };
 
 std::unexpected<Error> unexpected_types(sd_bus_message* message, const char* types);

@@ -26,7 +26,7 @@ protected:
         TRY(on_progress_(0));
         const auto found = identify(name);
         if (!found && found.error().code == Code::not_found) return false;
-        const Identity identity = TRY(found);
+        const FileIdentity identity = TRY(found);
         if (directory_identity().immutable) return immutable(directory_path());
         if (identity.immutable) return immutable(path_of(name));
         return identity.directory;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
 
@@ -55,11 +55,11 @@ struct Attributes {
 };
 
 /// timeout: the deadline passed. For loops whose length others control.
-Result<> in_time(std::chrono::steady_clock::time_point deadline, std::string_view object);
+Result<> in_time(Deadline deadline, std::string_view object);
 
 struct ReadLimit {
     std::uint64_t bytes = 0;
-    std::chrono::steady_clock::time_point deadline;
+    Deadline deadline;
 };
 
 /// The state of an object without content: files are not opened. An absent object is a state;

@@ -34,13 +34,13 @@ Code code_of(std::string_view status) {
 }
 
 /// A printable header or trailer; empty: absent.
-std::string header_text(const http2::Answer& answer, std::string_view name) {
+std::string header_text(const http2::PostAnswer& answer, std::string_view name) {
     const auto found = answer.headers.find(name);
     if (found == answer.headers.end()) return {};
     return printable(std::string_view(found->second).substr(0, kMaxText));
 }
 
-Result<> check_status(const http2::Answer& answer) {
+Result<> check_status(const http2::PostAnswer& answer) {
     const std::string status = header_text(answer, "grpc-status");
     if (status == "0") return {};
     if (status.empty()) return fail(Code::unavailable, "the answer has no gRPC status");
@@ -48,11 +48,12 @@ Result<> check_status(const http2::Answer& answer) {
                 fmt::format("{} (gRPC status {})", header_text(answer, "grpc-message"), status));
 }
 
-http2::Request request_for(const std::string& method, std::string_view message,
-                           const std::vector<http2::Header>& metadata) {
-    http2::Request request{.path = "/" + method,
-                           .headers = {{"content-type", "application/grpc"}, {"te", "trailers"}},
-                           .body = framed(message)};
+http2::PostRequest request_for(const std::string& method, std::string_view message,
+                               const std::vector<http2::HeaderField>& metadata) {
+    http2::PostRequest request{
+        .path = "/" + method,
+        .headers = {{"content-type", "application/grpc"}, {"te", "trailers"}},
+        .body = framed(message)};
     request.headers.insert(request.headers.end(), metadata.begin(), metadata.end());
     return request;
 }
@@ -76,8 +77,8 @@ Result<std::string> unframed(std::string_view body) {
 
 std::vector<Result<std::string>> call_all(const std::string& socket, const std::string& method,
                                           std::span<const std::string> messages, Deadline deadline,
-                                          const std::vector<http2::Header>& metadata) {
-    std::vector<http2::Request> requests;
+                                          const std::vector<http2::HeaderField>& metadata) {
+    std::vector<http2::PostRequest> requests;
     requests.reserve(messages.size());
     for (const std::string& message : messages) {
         requests.push_back(request_for(method, message, metadata));
@@ -94,7 +95,7 @@ std::vector<Result<std::string>> call_all(const std::string& socket, const std::
 
 Result<std::string> call(const std::string& socket, const std::string& method,
                          const std::string& message, Deadline deadline,
-                         const std::vector<http2::Header>& metadata) {
+                         const std::vector<http2::HeaderField>& metadata) {
     return call_all(socket, method, {&message, 1}, deadline, metadata).front();
 }
 

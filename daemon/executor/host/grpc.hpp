@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/executor/host/http2.hpp"
 
@@ -13,19 +13,17 @@
 
 namespace kubexm::executor::grpc {
 
-using Deadline = std::chrono::steady_clock::time_point;
-
 /// A unary call over a unix socket: one protobuf message in each direction. not_found: no server at
 /// the socket. unavailable: no valid answer. timeout: the deadline passed. An error of the server
 /// has the code that fits its gRPC status, and its message.
 Result<std::string> call(const std::string& socket, const std::string& method,
                          const std::string& message, Deadline deadline,
-                         const std::vector<http2::Header>& metadata = {});
+                         const std::vector<http2::HeaderField>& metadata = {});
 
 /// Several such calls at once, over one connection: a reply for each.
 std::vector<Result<std::string>> call_all(const std::string& socket, const std::string& method,
                                           std::span<const std::string> messages, Deadline deadline,
-                                          const std::vector<http2::Header>& metadata = {});
+                                          const std::vector<http2::HeaderField>& metadata = {});
 
 /// A message with the five bytes of gRPC's prefix.
 std::string framed(std::string_view message);

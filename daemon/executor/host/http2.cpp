@@ -25,17 +25,17 @@ constexpr std::size_t kMaxBytes = std::size_t{17} << 20U;    // containerd: 16 M
 constexpr std::size_t kMaxHeaders = std::size_t{64} << 10U;  // of all, with interim answers
 constexpr std::size_t kHeaderOverhead = 32;                  // of a header, as in the RFC
 
-struct Release {
+struct Free {
     void operator()(nghttp2_session* session) const { ::nghttp2_session_del(session); }
     void operator()(nghttp2_session_callbacks* all) const { ::nghttp2_session_callbacks_del(all); }
 };
-using Session = std::unique_ptr<nghttp2_session, Release>;
-using Callbacks = std::unique_ptr<nghttp2_session_callbacks, Release>;
+using Session = std::unique_ptr<nghttp2_session, Free>;
+using Callbacks = std::unique_ptr<nghttp2_session_callbacks, Free>;
 
 /// A request and its answer.
 struct Exchange {
     std::string_view unsent;  // of the body
-    Answer answer;
+    PostAnswer answer;
     std::size_t header_bytes = 0;  // received, decompressed
     bool closed = false;
     Result<> outcome;
@@ -125,7 +125,7 @@ Session session_for(Connection& connection) {
     return Session(session);
 }
 
-nghttp2_nv field(const Header& header) {
+nghttp2_nv field(const HeaderField& header) {
     const auto bytes = [](std::string_view text) {  // nghttp2 copies and does not write
         return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
     };
@@ -138,7 +138,7 @@ nghttp2_nv field(const Header& header) {
 
 Result<> no_memory() { return fail(Code::exhausted, "no memory for HTTP/2 requests"); }
 
-Result<> submit(nghttp2_session* session, const Request& request, Exchange& exchange) {
+Result<> submit(nghttp2_session* session, const PostRequest& request, Exchange& exchange) {
     exchange.unsent = request.body;
     std::vector<nghttp2_nv> fields{field({":method", "POST"}), field({":scheme", "http"}),
                                    field({":authority", "localhost"}),
@@ -150,7 +150,7 @@ Result<> submit(nghttp2_session* session, const Request& request, Exchange& exch
     return stream > 0 ? Result<>() : no_memory();
 }
 
-Result<> submit_all(nghttp2_session* session, std::span<const Request> requests,
+Result<> submit_all(nghttp2_session* session, std::span<const PostRequest> requests,
                     Connection& connection) {
     const nghttp2_settings_entry no_push{.settings_id = NGHTTP2_SETTINGS_ENABLE_PUSH, .value = 0};
     if (::nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, &no_push, 1) != 0) return no_memory();
@@ -200,7 +200,7 @@ Result<> run(nghttp2_session* session, Connection& connection, Deadline deadline
     return {};
 }
 
-Result<> exchange_all(const std::string& socket, std::span<const Request> requests,
+Result<> exchange_all(const std::string& socket, std::span<const PostRequest> requests,
                       Connection& connection, Deadline deadline) {
     connection.stream = TRY(connect_stream(socket, deadline));
     const Session session = session_for(connection);
@@ -211,13 +211,13 @@ Result<> exchange_all(const std::string& socket, std::span<const Request> reques
 
 }  // namespace
 
-std::vector<Result<Answer>> post_all(const std::string& socket, std::span<const Request> requests,
-                                     Deadline deadline) {
+std::vector<Result<PostAnswer>> post_all(const std::string& socket,
+                                         std::span<const PostRequest> requests, Deadline deadline) {
     Connection connection;
     connection.exchanges.resize(requests.size());
     connection.open = requests.size();
     const auto done = exchange_all(socket, requests, connection, deadline);
-    std::vector<Result<Answer>> answers;
+    std::vector<Result<PostAnswer>> answers;
     answers.reserve(requests.size());
     for (Exchange& each : connection.exchanges) {
         const Result<>& outcome = each.closed ? each.outcome : done;

@@ -111,7 +111,7 @@ Result<PathState> inspect_within(const Root& root, const std::string& path,
 
 }  // namespace
 
-Result<> in_time(std::chrono::steady_clock::time_point deadline, std::string_view object) {
+Result<> in_time(Deadline deadline, std::string_view object) {
     if (std::chrono::steady_clock::now() < deadline) return {};
     return fail(Code::timeout,
                 fmt::format("{}: the deadline of the step passed; retry to continue", object));

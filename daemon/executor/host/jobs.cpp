@@ -46,7 +46,7 @@ std::chrono::milliseconds report_interval(std::chrono::milliseconds waited) {
     return std::clamp<std::chrono::milliseconds>(waited / kShare, 1s, 30s);
 }
 
-Result<JobWatch> JobWatch::begin(Manager& manager, bus::Deadline deadline, OnWait on_wait) {
+Result<JobWatch> JobWatch::begin(Manager& manager, Deadline deadline, OnWait on_wait) {
     JobWatch watch(manager, std::move(on_wait));
     TRY(manager.ask(manager.bus_request("AddMatch", kJobRemoved), deadline));
     TRY(manager.ask(manager.request("Subscribe"), deadline));
@@ -59,7 +59,7 @@ JobWatch::~JobWatch() {
     manager_->send(manager_->bus_request("RemoveMatch", kJobRemoved));
 }
 
-Result<std::string> JobWatch::result_of(const std::string& job, bus::Deadline deadline) const {
+Result<std::string> JobWatch::result_of(const std::string& job, Deadline deadline) const {
     const auto begun = Clock::now();
     auto interval = report_interval({});
     for (;;) {
@@ -77,7 +77,7 @@ Result<std::string> JobWatch::result_of(const std::string& job, bus::Deadline de
     }
 }
 
-Result<std::string> run_job(Manager& manager, const bus::Request& request, bus::Deadline deadline,
+Result<std::string> run_job(Manager& manager, const bus::MethodCall& request, Deadline deadline,
                             JobWatch::OnWait on_wait) {
     const auto watch = TRY(JobWatch::begin(manager, deadline, std::move(on_wait)));
     const auto reply = TRY(manager.change(request, deadline));

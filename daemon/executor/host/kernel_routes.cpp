@@ -69,9 +69,9 @@ Result<std::vector<std::string>> dump(int family, std::uint8_t protocol, std::ui
 
 }  // namespace
 
-Result<std::vector<Route>> list_routes(std::uint8_t protocol, const std::string& link) {
+Result<std::vector<KernelRoute>> list_routes(std::uint8_t protocol, const std::string& link) {
     const std::uint32_t index = link.empty() ? 0 : ::if_nametoindex(link.c_str());
-    std::vector<Route> routes;
+    std::vector<KernelRoute> routes;
     if (index == 0 && !link.empty()) return routes;
     for (const int family : {AF_INET, AF_INET6}) {
         const auto found = TRY(until_consistent([&] { return dump(family, protocol, index); }));
@@ -82,7 +82,7 @@ Result<std::vector<Route>> list_routes(std::uint8_t protocol, const std::string&
     return routes;
 }
 
-Result<> delete_route(const Route& route) {
+Result<> delete_route(const KernelRoute& route) {
     auto kernel = TRY(Netlink::open(NETLINK_ROUTE));
     std::string request = route.message;
     auto* header = reinterpret_cast<nlmsghdr*>(request.data());

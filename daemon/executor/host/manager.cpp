@@ -23,7 +23,7 @@ bool is_replacement_of_systemd(const bus::Message& message) {
 
 }  // namespace
 
-Result<Manager> Manager::connect(const std::string& address, bus::Deadline deadline) {
+Result<Manager> Manager::connect(const std::string& address, Deadline deadline) {
     Manager manager(TRY(bus::Connection::open(address, deadline)));
     if (auto found = manager.find_systemd(deadline); !found) {
         return during("finding systemd on the message bus", found.error());
@@ -31,7 +31,7 @@ Result<Manager> Manager::connect(const std::string& address, bus::Deadline deadl
     return manager;
 }
 
-Result<> Manager::find_systemd(bus::Deadline deadline) {
+Result<> Manager::find_systemd(Deadline deadline) {
     // Subscribes before the lookup, so that no change is missed.
     TRY(ask(bus_request("AddMatch", kNameOwnerChanged), deadline));
     const auto owner = TRY(ask(bus_request("GetNameOwner", kSystemd), deadline));
@@ -39,7 +39,7 @@ Result<> Manager::find_systemd(bus::Deadline deadline) {
     return {};
 }
 
-bool Manager::is_connected(bus::Deadline deadline) {
+bool Manager::is_connected(Deadline deadline) {
     while (!replaced_ && bus::left_until(deadline).count() > 0) {
         auto message = connection_.next_queued();
         if (!message) return false;
@@ -49,38 +49,38 @@ bool Manager::is_connected(bus::Deadline deadline) {
     return !replaced_;
 }
 
-bus::Request Manager::request(const char* member) const {
+bus::MethodCall Manager::request(const char* member) const {
     return request_to(kManagerPath, kManagerInterface, member);
 }
 
-bus::Request Manager::request_to(const std::string& path, const char* interface,
-                                 const char* member) const {
+bus::MethodCall Manager::request_to(const std::string& path, const char* interface,
+                                    const char* member) const {
     return connection_.request({systemd_.c_str(), path.c_str(), interface, member});
 }
 
-bus::Request Manager::bus_request(const char* member, const char* argument) const {
-    bus::Request made = connection_.request({kBus, kBusPath, kBus, member});
+bus::MethodCall Manager::bus_request(const char* member, const char* argument) const {
+    bus::MethodCall made = connection_.request({kBus, kBusPath, kBus, member});
     made.add("s", argument);
     return made;
 }
 
-Result<bus::Message> Manager::ask(const bus::Request& request, bus::Deadline deadline) {
+Result<bus::Message> Manager::ask(const bus::MethodCall& request, Deadline deadline) {
     return connection_.call(request, deadline);
 }
 
-Result<bus::Message> Manager::change(const bus::Request& request, bus::Deadline deadline) {
+Result<bus::Message> Manager::change(const bus::MethodCall& request, Deadline deadline) {
     crash_point("bus.call.before");
     auto answer = connection_.call(request, deadline);
     crash_point("bus.call.after");
     return answer;
 }
 
-Result<bus::PendingCall> Manager::begin_change(const bus::Request& request) {
+Result<bus::PendingCall> Manager::begin_change(const bus::MethodCall& request) {
     crash_point("bus.call.before");
     return connection_.begin(request);
 }
 
-Result<bus::Message> Manager::end_change(bus::PendingCall call, bus::Deadline deadline) {
+Result<bus::Message> Manager::end_change(bus::PendingCall call, Deadline deadline) {
     TRY(next_queued());
     while (!call.is_answered()) {
         TRY(connection_.wait(deadline));
@@ -90,7 +90,7 @@ Result<bus::Message> Manager::end_change(bus::PendingCall call, bus::Deadline de
     return std::move(call).reply();
 }
 
-Result<bus::Message> Manager::next(bus::Deadline deadline) {
+Result<bus::Message> Manager::next(Deadline deadline) {
     auto message = TRY(connection_.next(deadline));
     return unless_replaced(std::move(message));
 }

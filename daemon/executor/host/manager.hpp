@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/executor/host/bus.hpp"
 
 // Private to the module: PID 1 on a message bus.
@@ -17,42 +18,42 @@ inline constexpr const char* kManagerInterface = "org.freedesktop.systemd1.Manag
 class Manager {
 public:
     /// unavailable: no bus, or no systemd on it.
-    static Result<Manager> connect(const std::string& address, bus::Deadline deadline);
+    static Result<Manager> connect(const std::string& address, Deadline deadline);
 
     /// False: the bus or systemd was lost or replaced; connect again.
-    bool is_connected(bus::Deadline deadline);
+    bool is_connected(Deadline deadline);
 
     /// A method of the manager.
-    bus::Request request(const char* member) const;
+    bus::MethodCall request(const char* member) const;
     template <typename... Values>
-    bus::Request request(const char* member, const char* types, Values... values) const {
-        bus::Request made = request(member);
+    bus::MethodCall request(const char* member, const char* types, Values... values) const {
+        bus::MethodCall made = request(member);
         made.add(types, values...);
         return made;
     }
 
     /// A method of another object of systemd.
-    bus::Request request_to(const std::string& path, const char* interface,
-                            const char* member) const;
+    bus::MethodCall request_to(const std::string& path, const char* interface,
+                               const char* member) const;
 
     /// A method of the message bus, with its argument.
-    bus::Request bus_request(const char* member, const char* argument) const;
+    bus::MethodCall bus_request(const char* member, const char* argument) const;
 
     /// Calls a method that does not change the host.
-    Result<bus::Message> ask(const bus::Request& request, bus::Deadline deadline);
+    Result<bus::Message> ask(const bus::MethodCall& request, Deadline deadline);
 
     /// Calls a method that changes the host, between crash points.
-    Result<bus::Message> change(const bus::Request& request, bus::Deadline deadline);
+    Result<bus::Message> change(const bus::MethodCall& request, Deadline deadline);
 
     /// The same in two parts: systemd works on the request in between. unavailable: it was
     /// replaced.
-    Result<bus::PendingCall> begin_change(const bus::Request& request);
-    Result<bus::Message> end_change(bus::PendingCall call, bus::Deadline deadline);
+    Result<bus::PendingCall> begin_change(const bus::MethodCall& request);
+    Result<bus::Message> end_change(bus::PendingCall call, Deadline deadline);
 
-    void send(const bus::Request& request) { connection_.send(request); }
+    void send(const bus::MethodCall& request) { connection_.send(request); }
 
     /// The next signal. unavailable: the bus or systemd was lost.
-    Result<bus::Message> next(bus::Deadline deadline);
+    Result<bus::Message> next(Deadline deadline);
 
     /// The same without waiting; null: no signal is queued.
     Result<bus::Message> next_queued();
@@ -65,7 +66,7 @@ public:
 
 private:
     explicit Manager(bus::Connection connection) : connection_(std::move(connection)) {}
-    Result<> find_systemd(bus::Deadline deadline);
+    Result<> find_systemd(Deadline deadline);
     Result<bus::Message> unless_replaced(bus::Message message);
 
     bus::Connection connection_;

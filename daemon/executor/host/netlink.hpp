@@ -46,12 +46,12 @@ public:
     Result<std::vector<std::string>> ask(std::string_view request, std::string_view doing);
 
 private:
-    struct Release {
+    struct Close {
         void operator()(mnl_socket* socket) const { ::mnl_socket_close(socket); }
     };
     explicit Netlink(mnl_socket* socket) : socket_(socket) {}
 
-    std::unique_ptr<mnl_socket, Release> socket_;
+    std::unique_ptr<mnl_socket, Close> socket_;
 };
 
 /// Lists again while the kernel's tables change, a few times: other programs change them for a

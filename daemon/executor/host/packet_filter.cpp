@@ -34,14 +34,14 @@ constexpr std::array kFamilies{
     Numbered(NFPROTO_BRIDGE, "bridge"), Numbered(NFPROTO_NETDEV, "netdev")};
 constexpr std::size_t kMaxNames = 4096;  // bytes; there are five legacy tables
 
-struct Release {
+struct FreeObject {
     void operator()(nftnl_gen* generation) const { ::nftnl_gen_free(generation); }
     void operator()(nftnl_table* table) const { ::nftnl_table_free(table); }
     void operator()(nftnl_chain* chain) const { ::nftnl_chain_free(chain); }
     void operator()(nftnl_rule* rule) const { ::nftnl_rule_free(rule); }
 };
 template <typename Object>
-using Owned = std::unique_ptr<Object, Release>;
+using Owned = std::unique_ptr<Object, FreeObject>;
 
 std::string text(const char* found) { return found == nullptr ? std::string() : found; }
 

@@ -55,8 +55,7 @@ bool is_below(const std::string& path, const std::string& directory) {
 auto depth(const Systemd::PathUnit& unit) { return std::ranges::count(unit.path, '/'); }
 
 Result<std::vector<Systemd::PathUnit>> find_below(Manager& manager, const std::string& type,
-                                                  const std::string& below,
-                                                  bus::Deadline deadline) {
+                                                  const std::string& below, Deadline deadline) {
     const auto path = TRY(path_of_type(type));
     const auto listed = TRY(list_active(manager, "*." + type, deadline));
     std::vector<Systemd::PathUnit> found;
@@ -80,7 +79,7 @@ bool may_be_below(const std::vector<ActiveUnit>& units, const std::string& path)
 }  // namespace
 
 Result<std::vector<ActiveUnit>> list_active(Manager& manager, const std::string& pattern,
-                                            bus::Deadline deadline) {
+                                            Deadline deadline) {
     // Units that are starting or stopping are not gone yet.
     auto request = manager.request("ListUnitsByPatterns");
     request.add_strings({"active", "reloading", "activating", "deactivating"})

@@ -20,8 +20,6 @@ namespace kubexm::executor {
 
 namespace {
 
-using Deadline = std::chrono::steady_clock::time_point;
-
 struct DestroyActions {
     void operator()(posix_spawn_file_actions_t* actions) const {
         ::posix_spawn_file_actions_destroy(actions);

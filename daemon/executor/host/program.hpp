@@ -1,9 +1,9 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/base/error.hpp"
 
 namespace kubexm::executor {
@@ -13,6 +13,6 @@ namespace kubexm::executor {
 /// exhausted: it prints more than `limit` bytes. timeout: the deadline passed; it was killed.
 /// Worker thread.
 Result<std::string> output_of(const std::vector<std::string>& argv, std::size_t limit,
-                              std::chrono::steady_clock::time_point deadline);
+                              Deadline deadline);
 
 }  // namespace kubexm::executor

@@ -8,7 +8,7 @@ namespace kubexm::executor {
 
 namespace {
 
-void add_scope(bus::Request& request, const std::string& scope,
+void add_scope(bus::MethodCall& request, const std::string& scope,
                const std::vector<std::uint32_t>& processes) {
     request.add("ss", scope.c_str(), "fail").open('a', "(sv)");
     request.open('r', "sv").add("s", "PIDs").open('v', "au").open('a', "u");

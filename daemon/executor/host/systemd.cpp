@@ -33,15 +33,14 @@ UnitStatus status_from(const std::string& unit, UnitProperties found, std::strin
 }
 
 /// From the disk, which may have changed since systemd's last reload. Empty: no file.
-Result<std::string> enablement_of(Manager& manager, const std::string& unit,
-                                  bus::Deadline deadline) {
+Result<std::string> enablement_of(Manager& manager, const std::string& unit, Deadline deadline) {
     auto reply = manager.ask(manager.request("GetUnitFileState", "s", unit.c_str()), deadline);
     if (!reply && reply.error().code == Code::not_found) return std::string();
     const auto message = TRY(std::move(reply));
     return read_text(message, "s");
 }
 
-Result<UnitStatus> read_status(Manager& manager, const std::string& unit, bus::Deadline deadline) {
+Result<UnitStatus> read_status(Manager& manager, const std::string& unit, Deadline deadline) {
     auto found = TRY(properties_of_unit(manager, unit, deadline));
     auto enablement = TRY(enablement_of(manager, unit, deadline));
     return status_from(unit, std::move(found), std::move(enablement));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/base/error.hpp"
 
 namespace kubexm::executor {
@@ -53,8 +54,6 @@ struct TransientCommand {
 /// cancelled.
 class Systemd {
 public:
-    using Deadline = std::chrono::steady_clock::time_point;
-
     /// `address` of a bus, for tests; empty: the system bus.
     explicit Systemd(std::string address = {});
     Systemd(Systemd&&) noexcept;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/executor/host/jobs.hpp"
 #include "daemon/executor/host/manager.hpp"
 #include "daemon/executor/host/systemd.hpp"
@@ -63,9 +64,9 @@ struct Systemd::Impl {
 
 /// Active units without aliases, by a glob.
 Result<std::vector<ActiveUnit>> list_active(Manager& manager, const std::string& pattern,
-                                            bus::Deadline deadline);
+                                            Deadline deadline);
 
 /// systemctl daemon-reload.
-Result<> reload_files(Manager& manager, bus::Deadline deadline);
+Result<> reload_files(Manager& manager, Deadline deadline);
 
 }  // namespace kubexm::executor

@@ -40,8 +40,7 @@ std::string describe_end(const UnitProperties& ended) {
 /// One run of a command, from its start to its exit code.
 class Run {
 public:
-    Run(Manager& manager, const JobWatch& watch, const TransientCommand& command,
-        bus::Deadline deadline)
+    Run(Manager& manager, const JobWatch& watch, const TransientCommand& command, Deadline deadline)
         : manager_(manager), watch_(watch), command_(command), deadline_(deadline) {}
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
@@ -61,7 +60,7 @@ private:
     Manager& manager_;
     const JobWatch& watch_;
     const TransientCommand& command_;
-    bus::Deadline deadline_;
+    Deadline deadline_;
     bool referenced_ = false;  // systemd keeps a referenced unit after its end
 };
 

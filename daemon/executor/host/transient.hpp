@@ -1,5 +1,6 @@
 #pragma once
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/executor/host/bus.hpp"
 #include "daemon/executor/host/systemd.hpp"
 
@@ -8,6 +9,6 @@
 namespace kubexm::executor {
 
 /// Adds name, mode and properties of the unit.
-void add_transient(bus::Request& request, const TransientCommand& command, bus::Deadline deadline);
+void add_transient(bus::MethodCall& request, const TransientCommand& command, Deadline deadline);
 
 }  // namespace kubexm::executor

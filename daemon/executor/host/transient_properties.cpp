@@ -10,17 +10,17 @@ namespace kubexm::executor {
 
 namespace {
 
-using bus::Request;
+using bus::MethodCall;
 
 // From SIGTERM to SIGKILL.
 constexpr std::uint64_t kStopMicroseconds = 10'000'000;
 
 template <typename... Values>
-void property(Request& request, const char* name, const char* type, Values... values) {
+void property(MethodCall& request, const char* name, const char* type, Values... values) {
     request.add("(sv)", name, type, values...);
 }
 
-void add_list(Request& request, const char* name, bool allow,
+void add_list(MethodCall& request, const char* name, bool allow,
               const std::vector<std::string>& list) {
     request.open('r', "sv").add("s", name).open('v', "(bas)").open('r', "bas");
     request.add("b", allow ? 1 : 0).add_strings(list);
@@ -28,7 +28,7 @@ void add_list(Request& request, const char* name, bool allow,
 }
 
 /// ExecStartEx, because ExecStart would expand $NAME in argv.
-void add_command(Request& request, const std::vector<std::string>& argv) {
+void add_command(MethodCall& request, const std::vector<std::string>& argv) {
     request.open('r', "sv").add("s", "ExecStartEx").open('v', "a(sasas)").open('a', "(sasas)");
     request.open('r', "sasas").add("s", argv.front().c_str()).add_strings(argv);
     request.add_strings({"no-env-expand"}).close();
@@ -44,7 +44,7 @@ constexpr std::uint64_t all_but(std::initializer_list<int> dropped) {
 /// Restrictions that any command which prepares or joins a node can work with. None of them creates
 /// a mount namespace, as ProtectSystem= or PrivateTmp= would: commands such as kubeadm reset mount
 /// and unmount on the host. Devices stay accessible: a preflight check may read disks.
-void harden(Request& request) {
+void harden(MethodCall& request) {
     // The command is root already; its children need no further privileges.
     property(request, "NoNewPrivileges", "b", 1);
     property(request, "RestrictSUIDSGID", "b", 1);
@@ -72,7 +72,7 @@ void harden(Request& request) {
 
 }  // namespace
 
-void add_transient(Request& request, const TransientCommand& command, bus::Deadline deadline) {
+void add_transient(MethodCall& request, const TransientCommand& command, Deadline deadline) {
     request.add("ss", command.unit.c_str(), "fail").open('a', "(sv)");
     // On one line, as in a unit file.
     property(request, "Description", "s", printable(command.description).c_str());

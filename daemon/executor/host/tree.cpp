@@ -20,14 +20,14 @@ constexpr std::size_t kOpenLevels = 16;
 constexpr int kMaxRepeats = 10;  // of a directory that is filled during its removal
 
 /// Of `name` in a directory, or with "" of the directory itself. Error: the errno.
-std::expected<Identity, int> identity_of(int directory, const std::string& name) {
+std::expected<FileIdentity, int> identity_of(int directory, const std::string& name) {
     constexpr int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
     constexpr unsigned mask = STATX_TYPE | STATX_INO | STATX_MNT_ID;
     struct statx status{};
     if (::statx(directory, name.c_str(), flags, mask, &status) != 0) return std::unexpected(errno);
     // Linux before 5.8 cannot distinguish mounts of one file system: nothing is deleted.
     if ((status.stx_mask & STATX_MNT_ID) == 0) return std::unexpected(EOPNOTSUPP);
-    return Identity{
+    return FileIdentity{
         .mount = status.stx_mnt_id,
         .device = ::makedev(status.stx_dev_major, status.stx_dev_minor),
         .inode = status.stx_ino,
@@ -114,15 +114,15 @@ Result<> TreeWalk::reopen_parent() {
     return fail(Code::conflict, directory_path() + " was moved during the traversal");
 }
 
-Result<> TreeWalk::check_mount(const Identity& identity, const std::string& name) const {
-    const Identity& top = frames_.front().identity;
+Result<> TreeWalk::check_mount(const FileIdentity& identity, const std::string& name) const {
+    const FileIdentity& top = frames_.front().identity;
     // On an overlay a file may report the device of a layer; a directory does not.
     const bool foreign_device = identity.directory && identity.device != top.device;
     if (identity.mount == top.mount && !foreign_device) return {};
     return refusal("mounts", Code::denied, path_of(name) + " is a mount point: unmount it first");
 }
 
-Result<Identity> TreeWalk::identify(const std::string& name) const {
+Result<FileIdentity> TreeWalk::identify(const std::string& name) const {
     const auto identity = identity_of(directory(), name);
     if (!identity) return from_errno("identify", path_of(name), identity.error());
     TRY(check_mount(*identity, name));

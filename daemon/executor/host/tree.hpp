@@ -13,14 +13,14 @@
 
 namespace kubexm::executor {
 
-struct Identity {
+struct FileIdentity {
     std::uint64_t mount = 0;
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     bool directory = false;
     bool immutable = false;  // or append-only
 
-    bool same_object(const Identity& other) const {
+    bool same_object(const FileIdentity& other) const {
         return mount == other.mount && device == other.device && inode == other.inode;
     }
 };
@@ -45,19 +45,19 @@ protected:
 
     /// The parent of the object that is visited or left.
     int directory() const { return frames_.back().fd.get(); }
-    const Identity& directory_identity() const { return frames_.back().identity; }
+    const FileIdentity& directory_identity() const { return frames_.back().identity; }
     std::string directory_path() const { return path_.empty() ? "/" : shown(path_); }
 
     /// The path of a child of that directory, for messages.
     std::string path_of(const std::string& name) const { return shown(path_ + "/" + name); }
     /// denied: on another mount.
-    Result<Identity> identify(const std::string& name) const;
+    Result<FileIdentity> identify(const std::string& name) const;
 
 private:
     /// One directory on the way from the parent of the root of the tree to the current one.
     struct Frame {
         Fd fd;  // closed while the traversal is far below
-        Identity identity;
+        FileIdentity identity;
         std::string name;
         std::vector<std::string> pending;  // directories to descend into
         int repeats = 0;                   // visits of the last of them after the first
@@ -69,7 +69,7 @@ private:
     Result<> scan();
     Result<> ascend();
     Result<> reopen_parent();
-    Result<> check_mount(const Identity& identity, const std::string& name) const;
+    Result<> check_mount(const FileIdentity& identity, const std::string& name) const;
 
     std::vector<Frame> frames_;
     std::string path_;  // of the last frame

@@ -60,7 +60,7 @@ Result<> check_installable(const bus::Message& reply) {
 }
 
 Result<> change_links(Manager& manager, const LinkMethod& method, const std::string& unit,
-                      bus::Deadline deadline) {
+                      Deadline deadline) {
     // Persistent, and without replacing existing files.
     const auto request =
         manager.request(method.name, method.types, 1, unit.c_str(), /*runtime*/ 0, /*force*/ 0);
@@ -74,7 +74,7 @@ constexpr LinkMethod kDisable{"DisableUnitFiles", "asb"};
 
 /// Reloads also without a change: an earlier run may have ended before its reload.
 Result<> relink(Manager& manager, const LinkMethod& method, const std::string& unit,
-                bus::Deadline deadline, bool reload = true) {
+                Deadline deadline, bool reload = true) {
     auto done = change_links(manager, method, unit, deadline);
     if (done && reload) done = reload_files(manager, deadline);
     if (!done) return during(fmt::format("{} {}", method.name, unit), done.error());
@@ -83,7 +83,7 @@ Result<> relink(Manager& manager, const LinkMethod& method, const std::string& u
 
 }  // namespace
 
-Result<> reload_files(Manager& manager, bus::Deadline deadline) {
+Result<> reload_files(Manager& manager, Deadline deadline) {
     auto done = manager.change(manager.request("Reload"), deadline);
     if (!done) return during("reloading systemd", done.error());
     return {};

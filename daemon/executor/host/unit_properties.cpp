@@ -116,14 +116,14 @@ int read_properties(sd_bus_message* from, UnitProperties& to) {
 }  // namespace
 
 Result<UnitProperties> properties_of_unit(Manager& manager, const std::string& unit,
-                                          bus::Deadline deadline) {
+                                          Deadline deadline) {
     const auto reply = TRY(manager.ask(manager.request("LoadUnit", "s", unit.c_str()), deadline));
     const std::string object = TRY(read_text(reply, "o"));
     return properties_of_object(manager, object, deadline);
 }
 
 Result<UnitProperties> properties_of_object(Manager& manager, const std::string& object,
-                                            bus::Deadline deadline) {
+                                            Deadline deadline) {
     auto request = manager.request_to(object, "org.freedesktop.DBus.Properties", "GetAll");
     request.add("s", "");  // of all interfaces, as systemctl does
     const auto reply = TRY(manager.ask(request, deadline));

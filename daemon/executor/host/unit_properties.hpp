@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/executor/host/manager.hpp"
 #include "daemon/executor/host/systemd.hpp"
 
@@ -32,10 +33,10 @@ struct UnitProperties {
 
 /// Loads the unit. The `load` of a unit that does not exist is "not-found".
 Result<UnitProperties> properties_of_unit(Manager& manager, const std::string& unit,
-                                          bus::Deadline deadline);
+                                          Deadline deadline);
 
 /// By the object path of a loaded unit.
 Result<UnitProperties> properties_of_object(Manager& manager, const std::string& object,
-                                            bus::Deadline deadline);
+                                            Deadline deadline);
 
 }  // namespace kubexm::executor

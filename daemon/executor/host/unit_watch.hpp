@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/base/error.hpp"
 
 namespace kubexm::executor {
@@ -14,8 +14,6 @@ namespace kubexm::executor {
 /// the bus, on another thread than the one that reads it.
 class UnitWatch {
 public:
-    using Deadline = std::chrono::steady_clock::time_point;
-
     /// `address` of a bus, for tests; empty: the system bus.
     static Result<UnitWatch> open(const std::string& address, std::vector<std::string> units,
                                   Deadline deadline);

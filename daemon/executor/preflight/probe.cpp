@@ -105,7 +105,7 @@ std::vector<std::string> missing_tools() {
     return missing;
 }
 
-void read_runtime(PreflightFacts& facts, Systemd::Deadline deadline) {
+void read_runtime(PreflightFacts& facts, Deadline deadline) {
     const auto pods = list_pods(deadline);
     if (!pods) {
         // Right after its start containerd knows CRI, but does not serve it yet.
@@ -135,7 +135,7 @@ void read_system(PreflightFacts& facts) {
 
 }  // namespace
 
-Result<PreflightFacts> PreflightProbe::read(Systemd& systemd, Systemd::Deadline deadline) {
+Result<PreflightFacts> PreflightProbe::read(Systemd& systemd, Deadline deadline) {
     PreflightFacts facts;
     const UnitStatus unit = TRY(systemd.status(kUnit, deadline));
     facts.kubelet_active = !is_down(unit);
@@ -153,7 +153,7 @@ Result<PreflightFacts> PreflightProbe::read(Systemd& systemd, Systemd::Deadline 
     return facts;
 }
 
-Result<std::string> PreflightProbe::version_of_kubelet(Systemd::Deadline deadline) {
+Result<std::string> PreflightProbe::version_of_kubelet(Deadline deadline) {
     struct stat file{};
     if (::stat(kKubelet, &file) != 0) return from_errno("find", kKubelet);
     if (!S_ISREG(file.st_mode) || (file.st_mode & 0111U) == 0) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/executor/host/systemd.hpp"
 #include "daemon/executor/preflight/facts.hpp"
 
@@ -12,7 +13,7 @@ namespace kubexm::executor {
 class PreflightProbe {
 public:
     /// Parts that cannot be read are facts of their own. unavailable: systemd does not answer.
-    Result<PreflightFacts> read(Systemd& systemd, Systemd::Deadline deadline);
+    Result<PreflightFacts> read(Systemd& systemd, Deadline deadline);
 
 private:
     /// A program is run once to learn its version; after that only where its file has changed.
@@ -24,7 +25,7 @@ private:
 
         bool operator==(const Program&) const = default;
     };
-    Result<std::string> version_of_kubelet(Systemd::Deadline deadline);
+    Result<std::string> version_of_kubelet(Deadline deadline);
 
     Program program_;
     std::string version_;  // of program_

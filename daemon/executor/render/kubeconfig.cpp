@@ -69,7 +69,7 @@ const yaml::Value* member(const yaml::Value* value, std::string_view key) {
 }
 
 /// Of the one cluster.
-const yaml::Value* cluster_in(const yaml::Document& document) {
+const yaml::Value* cluster_in(const yaml::YamlDocument& document) {
     const auto* clusters = member(&document.root, "clusters");
     const auto* list = clusters ? std::get_if<yaml::List>(&clusters->content) : nullptr;
     return list == nullptr || list->size() != 1 ? nullptr : member(&list->front(), "cluster");

@@ -169,7 +169,7 @@ void Service::answer(const Requester& requester, const wire::History& request) {
     });
 }
 
-void Service::answer(const Requester& requester, const wire::Journal& request) {
+void Service::answer(const Requester& requester, const wire::JournalRequest& request) {
     query(requester, [this, requester, request]() -> Result<> {
         if (request.action != wire::JournalAction::show) {
             const bool restore = request.action == wire::JournalAction::restore;

@@ -29,22 +29,19 @@ constexpr std::chrono::milliseconds kStatusEvery = 100ms;
 Caller caller_of(const wire::Peer& peer) { return {peer.uid, peer.pid, {}}; }
 
 /// Of a request that changes something.
-std::optional<OnBehalfOf> on_behalf_of(const wire::Request& request) {
-    using Given = std::optional<wire::OnBehalfOf>;
-    const Given given = std::visit(
+std::optional<model::OnBehalfOf> on_behalf_of(const wire::Request& request) {
+    using Given = std::optional<model::OnBehalfOf>;
+    return std::visit(
         overloaded{
             [](const OneOf<wire::Apply, wire::Cancel, wire::Undo, wire::Repair> auto& change) {
                 return change.on_behalf_of;
             },
             // They change nothing, or are root's alone.
             [](const OneOf<wire::Hello, wire::Observe, wire::Preview, wire::Follow, wire::Subscribe,
-                           wire::History, wire::Journal, wire::Preflight, wire::TrustCa> auto&) {
-                return Given();
-            },
+                           wire::History, wire::JournalRequest, wire::Preflight,
+                           wire::TrustCa> auto&) { return Given(); },
         },
         request);
-    if (!given) return std::nullopt;
-    return OnBehalfOf{given->uid, std::string(name_of(given->origin))};
 }
 
 }  // namespace

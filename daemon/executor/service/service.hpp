@@ -75,7 +75,7 @@ private:
     void answer(const Requester& requester, const wire::Repair& request);
     void answer(const Requester& requester, const wire::Subscribe&);
     void answer(const Requester& requester, const wire::History& request);
-    void answer(const Requester& requester, const wire::Journal& request);
+    void answer(const Requester& requester, const wire::JournalRequest& request);
 
     using Accept = std::move_only_function<Result<PlanRecord>()>;
     bool queue_plan(const Requester& requester, bool replace, Accept accept);

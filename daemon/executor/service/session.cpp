@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxWaitingBytes = std::size_t{4} << 20U;
 
-wire::Channel::Deadline immediately() { return std::chrono::steady_clock::now(); }
+Deadline immediately() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 

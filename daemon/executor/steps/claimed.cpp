@@ -26,7 +26,7 @@ constexpr std::array kForPlugins{"/usr/libexec/kubernetes/kubelet-plugins/volume
                                  "/usr/libexec/kubernetes/kubelet-plugins/volume",
                                  "/usr/libexec/kubernetes/kubelet-plugins"};
 
-bool contains(const Names& sorted, const std::string& name) {
+bool contains(const ObjectNames& sorted, const std::string& name) {
     return std::ranges::binary_search(sorted, name);
 }
 
@@ -61,15 +61,16 @@ bool is_pods_mount(const model::Claim& step, const Systemd::PathUnit& mount) {
            });
 }
 
-struct Unmounted {
-    Names kept;  // entries that have mounts of others, or busy ones
+struct StoppedMounts {
+    ObjectNames kept;  // entries that have mounts of others, or busy ones
     Result<> done;
 };
 
 /// Stops the new mounts of pods, also after one that is busy.
-Result<Unmounted> unmount_new(Context& context, const model::Claim& step, const Names& before) {
+Result<StoppedMounts> unmount_new(Context& context, const model::Claim& step,
+                                  const ObjectNames& before) {
     const auto mounts = TRY(context.systemd.active_units("mount", step.path, context.deadline));
-    Unmounted result;
+    StoppedMounts result;
     for (const Systemd::PathUnit& mount : mounts) {
         const bool is_new = !contains(before, mount.path) && is_pods_mount(step, mount);
         const Result<> stopped = is_new ? kinds::stop_all(context, {mount}) : Result<>();
@@ -81,7 +82,7 @@ Result<Unmounted> unmount_new(Context& context, const model::Claim& step, const 
 }
 
 Result<> remove_empty_plugin_directories(Context& context, const model::Claim& step,
-                                         const Names& before) {
+                                         const ObjectNames& before) {
     for (const std::string path : kForPlugins) {
         const bool is_claimed = is_strictly_below(path, step.path);
         if (!is_claimed || contains(before, entry_of(step.path, path))) continue;
@@ -106,16 +107,17 @@ bool is_ours(const Context& context, const model::Claim& step, const std::string
            !kinds::holds_others(context, path);
 }
 
-Result<Names> new_entries(Context& context, const std::string& path, const Names& before) {
+Result<ObjectNames> new_entries(Context& context, const std::string& path,
+                                const ObjectNames& before) {
     auto names = TRY(kinds::entries_in(context, path, kMaxNewEntries));
     std::erase_if(names, [&](const std::string& name) { return contains(before, name); });
     return names;
 }
 
 /// Returns the names of the others.
-Result<Names> delete_new_entries(Context& context, const model::Claim& step, const Names& before,
-                                 const Names& mounted) {
-    Names others = TRY(new_entries(context, step.path, before));
+Result<ObjectNames> delete_new_entries(Context& context, const model::Claim& step,
+                                       const ObjectNames& before, const ObjectNames& mounted) {
+    ObjectNames others = TRY(new_entries(context, step.path, before));
     const auto ours = std::ranges::stable_partition(others, [&](const std::string& name) {
         const std::string path = fmt::format("{}/{}", step.path, name);
         return contains(mounted, name) || !is_ours(context, step, name, path);
@@ -132,15 +134,16 @@ Result<Names> delete_new_entries(Context& context, const model::Claim& step, con
 
 /// Others may use a prefix, too: a runtime that answers has removed its own with the pods, so what
 /// is left is theirs.
-Result<Names> take_new(Context& context, const model::Claim& step, const ClaimPreImage& before,
-                       PathKind now) {
+Result<ObjectNames> take_new(Context& context, const model::Claim& step,
+                             const ClaimPreImage& before, PathKind now) {
     const bool is_there = now == PathKind::directory;
     if (step.prefix && is_there) {
         const bool are_others = TRY(context.runtime_answers(context.deadline));
         if (are_others) return new_entries(context, step.path, before.entries);
     }
-    const Unmounted mounts = TRY(unmount_new(context, step, before.mounts.value_or(Names())));
-    Names others;
+    const StoppedMounts mounts =
+        TRY(unmount_new(context, step, before.mounts.value_or(ObjectNames())));
+    ObjectNames others;
     if (is_there) {
         TRY(remove_empty_plugin_directories(context, step, before.entries));
         others = TRY(delete_new_entries(context, step, before.entries, mounts.kept));

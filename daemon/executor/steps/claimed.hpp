@@ -11,11 +11,9 @@
 
 namespace kubexm::executor::claimed {
 
-using Names = std::vector<std::string>;
-
 /// Ends the mounts of pods and removes the entries that are new and ours; returns the names of the
 /// other new entries. `now` is what is at the path.
-Result<Names> take_new(Context& context, const model::Claim& step, const ClaimPreImage& before,
-                       PathKind now);
+Result<ObjectNames> take_new(Context& context, const model::Claim& step,
+                             const ClaimPreImage& before, PathKind now);
 
 }  // namespace kubexm::executor::claimed

@@ -21,9 +21,7 @@ constexpr std::size_t kMaxMounts = 4000;
 constexpr std::string_view kNamespaces = "/run/netns";
 constexpr std::string_view kOfPods = "cni-";
 
-using claimed::Names;
-
-std::string stays(const std::string& path, const Names& others) {
+std::string stays(const std::string& path, const ObjectNames& others) {
     return fmt::format("{} stays with {}: not made by pods", path, new_objects::listed(others));
 }
 
@@ -35,14 +33,14 @@ bool has_other_owner(const PathPreImage& before, PathKind now) {
     return before.kind != "directory" || (now != PathKind::directory && now != PathKind::absent);
 }
 
-Result<Names> mounted_paths(Context& context, const std::string& path) {
+Result<ObjectNames> mounted_paths(Context& context, const std::string& path) {
     const auto mounts = TRY(context.systemd.active_units("mount", path, context.deadline));
     if (mounts.size() > kMaxMounts) {
         return fail(Code::exhausted,
                     fmt::format("{}: expected at most {} mounts below it, found {}", path,
                                 kMaxMounts, mounts.size()));
     }
-    Names paths;
+    ObjectNames paths;
     for (const Systemd::PathUnit& mount : mounts) paths.push_back(mount.path);
     std::ranges::sort(paths);
     return paths;
@@ -97,7 +95,7 @@ Result<std::string> undo(Context& context, const model::Claim& step, const PreIm
                            before.directory.kind, image_of(now).kind);
     }
     if (step.if_empty == true) return restore(context, step, before.directory);
-    const Names others = TRY(claimed::take_new(context, step, before, now.kind));
+    const ObjectNames others = TRY(claimed::take_new(context, step, before, now.kind));
     if (!others.empty()) return stays(step.path, others);
     return restore(context, step, before.directory);
 }

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/executor/host/files.hpp"
 #include "daemon/executor/host/links.hpp"
 #include "daemon/executor/host/runtime.hpp"
@@ -21,7 +21,7 @@ struct Context {
     const Root& root;
     Systemd& systemd;
     Vault& vault;
-    std::chrono::steady_clock::time_point deadline;
+    Deadline deadline;
     /// The step that was last applied to the same object, if any.
     std::optional<model::Step> previous;
     /// What holds() has read of a unit, for the capture() that follows.
@@ -43,8 +43,7 @@ struct Context {
     /// The network links that root's allow-list lets undo remove.
     std::vector<std::string> links;
     /// Undo: whether the container runtime answers, which has ended what it made for pods then.
-    std::function<Result<bool>(std::chrono::steady_clock::time_point deadline)> runtime_answers =
-        executor::runtime_answers;
+    std::function<Result<bool>(Deadline deadline)> runtime_answers = executor::runtime_answers;
     /// The bridges of the host.
     std::function<Result<std::vector<std::string>>()> bridges = list_bridges;
     /// Whether the vault may get so many bytes more, for a pre-image.

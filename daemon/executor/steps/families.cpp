@@ -35,12 +35,12 @@ nlohmann::json json_of(const yaml::Value& value) {
                           [](const yaml::List& items) { return array_of(items); },
                           [](const yaml::Map& members) { return object_of(members); },
                           [](const yaml::Nothing&) { return nlohmann::json(); },
-                          [](const yaml::Refused&) { return nlohmann::json(); },
+                          [](const yaml::Rejected&) { return nlohmann::json(); },
                       },
                       value.content);
 }
 
-void add(Names& names, const std::vector<Facts>& facts) {
+void add(ObjectNames& names, const std::vector<Facts>& facts) {
     for (const Facts& fact : facts) {
         names.insert(names.end(), fact.names.begin(), fact.names.end());
     }
@@ -64,9 +64,9 @@ bool matches(std::string_view pattern, std::string_view name) {
 }  // namespace
 
 Result<Family> family_from(std::string_view text) {
-    const yaml::Document document = yaml::parse(text);
+    const yaml::YamlDocument document = yaml::parse(text);
     if (!document.problems.empty()) {
-        const yaml::Problem& first = document.problems.front();
+        const yaml::YamlProblem& first = document.problems.front();
         return fail(Code::invalid, fmt::format("family: line {}: {}", first.at.line, first.what));
     }
     Family family;
@@ -106,7 +106,7 @@ Result<Patterns> known() {
     return merged(*families);
 }
 
-bool has(const Names& patterns, std::string_view name) {
+bool has(const ObjectNames& patterns, std::string_view name) {
     return std::ranges::any_of(patterns,
                                [&](const std::string& pattern) { return matches(pattern, name); });
 }

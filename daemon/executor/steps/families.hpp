@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/executor/steps/pre_image.hpp"
 
 // What pod networks and kube-proxy make on a host, by the names that their sources have: the files
 // in families/, which are compiled in. Undo removes an object only if it is new and in a family.
@@ -14,11 +15,9 @@
 
 namespace kubexm::executor::families {
 
-using Names = std::vector<std::string>;
-
 /// Names, or prefixes that end in "*", and the file of the project that has them.
 struct Facts {
-    Names names;
+    ObjectNames names;
     std::string source;
     /// Of paths that packages of others have, too: they are the project's only if this one, which
     /// is its own, is new as well.
@@ -81,21 +80,22 @@ Result<std::vector<Family>> all();
 
 /// The names of all families together.
 struct Patterns {
-    Names paths;
-    Names mounts;
-    Names links;
-    Names tables;
-    Names chains;
-    Names comments;
-    Names sets;
+    ObjectNames paths;
+    ObjectNames mounts;
+    ObjectNames links;
+    ObjectNames tables;
+    ObjectNames chains;
+    ObjectNames comments;
+    ObjectNames sets;
     std::vector<RouteFact> routes;
-    Names others;
-    std::map<std::string, Names> companions;  // of a path, those of which one must be new as well
+    ObjectNames others;
+    /// Of a path, those of which one must be new as well.
+    std::map<std::string, ObjectNames> companions;
 };
 Patterns merged(const std::vector<Family>& families);
 Result<Patterns> known();
 
 /// Whether a name is one of the patterns.
-bool has(const Names& patterns, std::string_view name);
+bool has(const ObjectNames& patterns, std::string_view name);
 
 }  // namespace kubexm::executor::families

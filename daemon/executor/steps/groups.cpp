@@ -23,7 +23,7 @@ constexpr std::size_t kMostProcessBytes = std::size_t{1} << 20U;
 
 /// The parents of all pods' groups in one hierarchy: as the systemd and the cgroupfs driver name
 /// them.
-void add_groups(Context& context, const std::string& hierarchy, Names& found) {
+void add_groups(Context& context, const std::string& hierarchy, ObjectNames& found) {
     for (const char* name : {"kubepods.slice", "kubepods"}) {
         const std::string group = fmt::format("{}/{}", hierarchy, name);
         auto state = inspect(context.root, group);
@@ -33,9 +33,9 @@ void add_groups(Context& context, const std::string& hierarchy, Names& found) {
 }
 
 /// In the one hierarchy of cgroup v2 and in each of v1, some of which systemd does not manage.
-Result<Names> directories(Context& context) {
+Result<ObjectNames> directories(Context& context) {
     const auto hierarchies = TRY(kinds::entries_in(context, kTop, kMostNames));
-    Names found;
+    ObjectNames found;
     add_groups(context, kTop, found);
     for (const std::string& name : hierarchies) {
         add_groups(context, fmt::format("{}/{}", kTop, name), found);
@@ -43,7 +43,7 @@ Result<Names> directories(Context& context) {
     return found;
 }
 
-Result<Names> slices(Context& context) {
+Result<ObjectNames> slices(Context& context) {
     return context.systemd.active_names("kubepods*.slice", context.deadline);
 }
 
@@ -58,7 +58,7 @@ void add_processes(Context& context, const std::string& group, Processes& found)
         std::from_chars(line.data(), line.data() + line.size(), process);
         if (process != 0) found.push_back(process);
     }
-    const auto names = kinds::entries_in(context, group, kMostNames).value_or(Names{});
+    const auto names = kinds::entries_in(context, group, kMostNames).value_or(ObjectNames{});
     for (const std::string& name : names) {
         const std::string path = fmt::format("{}/{}", group, name);
         const auto state = inspect(context.root, path);
@@ -66,7 +66,7 @@ void add_processes(Context& context, const std::string& group, Processes& found)
     }
 }
 
-Processes processes_in(Context& context, const Names& groups) {
+Processes processes_in(Context& context, const ObjectNames& groups) {
     Processes found;
     for (const std::string& group : groups) add_processes(context, group, found);
     return found;
@@ -75,7 +75,7 @@ Processes processes_in(Context& context, const Names& groups) {
 /// Of pods that the runtime did not end. systemd knows no slice of theirs where kubelet makes the
 /// groups itself, so it gets a scope: SIGTERM, and after a while SIGKILL. An interrupted undo may
 /// have left the scope.
-Result<> end_processes(Context& context, const Names& groups) {
+Result<> end_processes(Context& context, const ObjectNames& groups) {
     Result<> moved;
     for (int round = 0; round < kMostRounds; ++round) {
         auto stopped = context.systemd.stop(kScope, context.deadline);
@@ -89,10 +89,10 @@ Result<> end_processes(Context& context, const Names& groups) {
 }
 
 /// PID 1 runs the command: the executor sees the control groups read-only.
-Result<std::string> remove_directories(Context& context, const Names& going) {
+Result<std::string> remove_directories(Context& context, const ObjectNames& going) {
     if (going.empty()) return std::string();
     TRY(end_processes(context, going));
-    Names argv{kFind};
+    std::vector<std::string> argv{kFind};
     argv.insert(argv.end(), going.begin(), going.end());
     argv.insert(argv.end(), {"-depth", "-type", "d", "-delete"});
     const auto code = TRY(context.systemd.run(
@@ -104,20 +104,20 @@ Result<std::string> remove_directories(Context& context, const Names& going) {
 
 }  // namespace
 
-Result<Names> groups(Context& context) {
-    Names names = TRY(slices(context));
-    const Names more = TRY(directories(context));
+Result<ObjectNames> groups(Context& context) {
+    ObjectNames names = TRY(slices(context));
+    const ObjectNames more = TRY(directories(context));
     names.insert(names.end(), more.begin(), more.end());
     return names;
 }
 
-Result<std::string> remove_groups(Context& context, const Names& before) {
-    const Names now = TRY(slices(context));
+Result<std::string> remove_groups(Context& context, const ObjectNames& before) {
+    const ObjectNames now = TRY(slices(context));
     for (const std::string& slice : new_objects::slices(now, before)) {
         auto done = context.systemd.stop(slice, context.deadline);
         if (!done && done.error().code != Code::not_found) return std::unexpected(done.error());
     }
-    const Names left = TRY(directories(context));
+    const ObjectNames left = TRY(directories(context));
     return remove_directories(context, new_objects::newer(left, before));
 }
 

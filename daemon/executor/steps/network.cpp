@@ -34,7 +34,7 @@ std::string joined(const std::string& one, const std::string& other) {
 /// RTPROT_BOOT: the route does not say which program added it. Such routes are named, not removed.
 constexpr const char* kUnknown = "3";
 
-Result<std::vector<Route>> routes_of(const std::string& protocol, const std::string& link) {
+Result<std::vector<KernelRoute>> routes_of(const std::string& protocol, const std::string& link) {
     std::uint8_t number = 0;
     const char* end = protocol.data() + protocol.size();
     if (std::from_chars(protocol.data(), end, number).ptr != end) {
@@ -43,9 +43,9 @@ Result<std::vector<Route>> routes_of(const std::string& protocol, const std::str
     return list_routes(number, link);
 }
 
-Result<std::vector<Route>> routes_of_families() {
+Result<std::vector<KernelRoute>> routes_of_families() {
     const auto known = TRY(families::known());
-    std::vector<Route> found;
+    std::vector<KernelRoute> found;
     for (const families::RouteFact& fact : known.routes) {
         const auto some = TRY(routes_of(fact.protocol, fact.link.value_or("")));
         found.insert(found.end(), some.begin(), some.end());
@@ -53,21 +53,21 @@ Result<std::vector<Route>> routes_of_families() {
     return found;
 }
 
-Names names_of(const std::vector<Route>& routes) {
-    Names names;
-    for (const Route& route : routes) names.push_back(route.name);
+ObjectNames names_of(const std::vector<KernelRoute>& routes) {
+    ObjectNames names;
+    for (const KernelRoute& route : routes) names.push_back(route.name);
     return names;
 }
 
 }  // namespace
 
-Result<Names> chains(Context&) {
+Result<ObjectNames> chains(Context&) {
     const auto known = TRY(families::known());
     const auto ruleset = TRY(list_ruleset());
     return new_objects::names_of(ruleset, known);
 }
 
-Result<std::string> remove_chains(Context& context, const Names& before) {
+Result<std::string> remove_chains(Context& context, const ObjectNames& before) {
     const auto known = TRY(families::known());
     for (int round = 0; round < kRounds; ++round) {
         const auto now = TRY(list_ruleset());
@@ -85,9 +85,9 @@ Result<std::string> remove_chains(Context& context, const Names& before) {
                 "then undo again");
 }
 
-Result<Names> sets(Context& context) { return list_ip_sets(context.root); }
+Result<ObjectNames> sets(Context& context) { return list_ip_sets(context.root); }
 
-Result<std::string> remove_sets(Context& context, const Names& before) {
+Result<std::string> remove_sets(Context& context, const ObjectNames& before) {
     const auto known = TRY(families::known());
     const auto now = TRY(list_ip_sets(context.root));
     auto [going, staying] = new_objects::divide(now, before, known.sets);
@@ -97,9 +97,9 @@ Result<std::string> remove_sets(Context& context, const Names& before) {
     return new_objects::not_ours(staying);
 }
 
-Result<Names> links(Context&) { return list_links(); }
+Result<ObjectNames> links(Context&) { return list_links(); }
 
-Result<std::string> remove_links(Context& context, const Names& before) {
+Result<std::string> remove_links(Context& context, const ObjectNames& before) {
     auto known = TRY(families::known()).links;
     known.insert(known.end(), context.links.begin(), context.links.end());
     const auto now = TRY(list_links());
@@ -108,16 +108,16 @@ Result<std::string> remove_links(Context& context, const Names& before) {
     return new_objects::not_ours(staying);
 }
 
-Result<Names> routes(Context&) {
+Result<ObjectNames> routes(Context&) {
     auto names = names_of(TRY(routes_of_families()));
-    for (const Route& route : TRY(routes_of(kUnknown, ""))) names.push_back(route.name);
+    for (const KernelRoute& route : TRY(routes_of(kUnknown, ""))) names.push_back(route.name);
     return names;
 }
 
-Result<std::string> remove_routes(Context&, const Names& before) {
+Result<std::string> remove_routes(Context&, const ObjectNames& before) {
     const auto now = TRY(routes_of_families());
-    const Names going = new_objects::newer(names_of(now), before);
-    for (const Route& route : now) {
+    const ObjectNames going = new_objects::newer(names_of(now), before);
+    for (const KernelRoute& route : now) {
         if (std::ranges::find(going, route.name) != going.end()) TRY(delete_route(route));
     }
     const auto others = TRY(routes_of(kUnknown, ""));

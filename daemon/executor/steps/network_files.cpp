@@ -35,31 +35,31 @@ Result<PathKind> kind_at(Context& context, const std::string& path) {
     return TRY(state).kind;
 }
 
-Result<Names> paths_in(Context& context, const std::string& directory) {
+Result<ObjectNames> paths_in(Context& context, const std::string& directory) {
     const auto kind = TRY(kind_at(context, directory));
-    if (kind != PathKind::directory) return Names();
+    if (kind != PathKind::directory) return ObjectNames();
     auto names = TRY(kinds::entries_in(context, directory, kMostNames));
     for (std::string& name : names) name = fmt::format("{}/{}", directory, name);
     return names;
 }
 
-Result<Names> paths_of(Context& context, const std::string& pattern) {
+Result<ObjectNames> paths_of(Context& context, const std::string& pattern) {
     if (!pattern.ends_with('*')) {
         const auto kind = TRY(kind_at(context, pattern));
-        return kind == PathKind::absent ? Names() : Names{pattern};
+        return kind == PathKind::absent ? ObjectNames() : ObjectNames{pattern};
     }
     auto paths = TRY(paths_in(context, pattern.substr(0, pattern.rfind('/'))));
     std::erase_if(paths, [&](const std::string& path) { return !families::has({pattern}, path); });
     return paths;
 }
 
-Result<Names> present(Context& context, const families::Patterns& known) {
-    Names patterns = known.paths;
+Result<ObjectNames> present(Context& context, const families::Patterns& known) {
+    ObjectNames patterns = known.paths;
     patterns.insert(patterns.end(), kParents.begin(), kParents.end());
     for (const char* directory : kNamed) patterns.push_back(fmt::format("{}/*", directory));
-    Names found;
+    ObjectNames found;
     for (const std::string& pattern : patterns) {
-        const Names some = TRY(paths_of(context, pattern));
+        const ObjectNames some = TRY(paths_of(context, pattern));
         found.insert(found.end(), some.begin(), some.end());
     }
     std::ranges::sort(found);
@@ -68,7 +68,7 @@ Result<Names> present(Context& context, const families::Patterns& known) {
 }
 
 /// A package of the reference plugins has some names of a project as well.
-bool is_without_companion(const families::Patterns& known, const Names& going,
+bool is_without_companion(const families::Patterns& known, const ObjectNames& going,
                           const std::string& path) {
     const auto found = known.companions.find(path);
     if (found == known.companions.end()) return false;
@@ -77,10 +77,10 @@ bool is_without_companion(const families::Patterns& known, const Names& going,
     });
 }
 
-new_objects::Division divided(const Names& now, const Names& before,
+new_objects::Division divided(const ObjectNames& now, const ObjectNames& before,
                               const families::Patterns& known) {
     auto all = new_objects::divide(now, before, known.paths);
-    const Names candidates = all.going;
+    const ObjectNames candidates = all.going;
     const auto of_others = std::ranges::stable_partition(all.going, [&](const std::string& path) {
         return !families::has(known.others, path) && !is_without_companion(known, candidates, path);
     });
@@ -93,7 +93,7 @@ new_objects::Division divided(const Names& now, const Names& before,
 }
 
 /// Those of families only: a mount of somebody else below a path keeps the path.
-Result<> unmount(Context& context, const families::Patterns& known, const Names& going) {
+Result<> unmount(Context& context, const families::Patterns& known, const ObjectNames& going) {
     for (const std::string& path : going) {
         auto mounts = TRY(context.systemd.active_units("mount", path, context.deadline));
         std::erase_if(mounts, [&](const Systemd::PathUnit& mount) {
@@ -111,7 +111,7 @@ Result<> remove(Context& context, const std::string& path) {
 }
 
 /// Inner ones first. One that is not empty holds what is named.
-Result<> remove_parents(Context& context, const Names& before) {
+Result<> remove_parents(Context& context, const ObjectNames& before) {
     for (const char* path : kParents) {
         if (std::ranges::find(before, path) != before.end()) continue;
         const auto kind = TRY(kind_at(context, path));
@@ -124,12 +124,12 @@ Result<> remove_parents(Context& context, const Names& before) {
 
 }  // namespace
 
-Result<Names> network_files(Context& context) {
+Result<ObjectNames> network_files(Context& context) {
     const auto known = TRY(families::known());
     return present(context, known);
 }
 
-Result<std::string> remove_network_files(Context& context, const Names& before) {
+Result<std::string> remove_network_files(Context& context, const ObjectNames& before) {
     const auto known = TRY(families::known());
     auto [going, staying] = divided(TRY(present(context, known)), before, known);
     TRY(unmount(context, known, going));

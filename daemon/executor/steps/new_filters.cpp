@@ -74,7 +74,7 @@ Known chains_of_others(const Ruleset& now, const Patterns& known) {
 /// The tables, chains and rules that go by their own names.
 class Selection {
 public:
-    Selection(const Ruleset& now, const Names& before, const Patterns& known)
+    Selection(const Ruleset& now, const ObjectNames& before, const Patterns& known)
         : known_(known), old_(before.begin(), before.end()), others_(chains_of_others(now, known)) {
         for (const FilterTable& table : now.tables) {
             if (takes(table)) tables_.insert(key(table));
@@ -137,8 +137,8 @@ Known keys_of(const std::vector<Part>& parts) {
 
 }  // namespace
 
-Names names_of(const Ruleset& ruleset, const Patterns& known) {
-    Names names;
+ObjectNames names_of(const Ruleset& ruleset, const Patterns& known) {
+    ObjectNames names;
     for (const FilterTable& table : ruleset.tables) names.push_back(key(table));
     for (const FilterChain& chain : ruleset.chains) names.push_back(key(chain));
     Known rules;
@@ -149,7 +149,7 @@ Names names_of(const Ruleset& ruleset, const Patterns& known) {
     return names;
 }
 
-Ruleset filters(const Ruleset& now, const Names& before, const Patterns& known) {
+Ruleset filters(const Ruleset& now, const ObjectNames& before, const Patterns& known) {
     const Selection going(now, before, known);
     const Known kept = with_other_rules(now, going);
     Ruleset removed{.generation = now.generation, .tables = {}, .chains = {}, .rules = {}};
@@ -168,11 +168,11 @@ Ruleset filters(const Ruleset& now, const Names& before, const Patterns& known) 
     return removed;
 }
 
-Names staying_filters(const Ruleset& now, const Names& before, const Ruleset& going) {
+ObjectNames staying_filters(const Ruleset& now, const ObjectNames& before, const Ruleset& going) {
     const Known old(before.begin(), before.end());
     const Known tables = keys_of(going.tables);
     const Known chains = keys_of(going.chains);
-    Names staying;
+    ObjectNames staying;
     for (const FilterTable& table : now.tables) {
         if (old.contains(key(table)) || is_from_iptables(table)) continue;
         if (!tables.contains(key(table))) staying.push_back(key(table));

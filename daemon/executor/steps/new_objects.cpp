@@ -8,15 +8,15 @@
 
 namespace kubexm::executor::new_objects {
 
-Names newer(const Names& now, const Names& before) {
+ObjectNames newer(const ObjectNames& now, const ObjectNames& before) {
     const std::set<std::string> known(before.begin(), before.end());
-    Names found;
+    ObjectNames found;
     std::ranges::copy_if(now, std::back_inserter(found),
                          [&](const std::string& name) { return !known.contains(name); });
     return found;
 }
 
-std::string listed(const Names& names) {
+std::string listed(const ObjectNames& names) {
     constexpr std::size_t kMostNamed = 8;
     const std::size_t count = std::min(names.size(), kMostNamed);
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(count);
@@ -25,7 +25,7 @@ std::string listed(const Names& names) {
     return fmt::format("{} and {} others", text, names.size() - count);
 }
 
-Division divide(const Names& now, const Names& before, const Names& known) {
+Division divide(const ObjectNames& now, const ObjectNames& before, const ObjectNames& known) {
     Division division;
     for (const std::string& name : newer(now, before)) {
         (families::has(known, name) ? division.going : division.staying).push_back(name);
@@ -33,7 +33,7 @@ Division divide(const Names& now, const Names& before, const Names& known) {
     return division;
 }
 
-std::string not_ours(const Names& staying) {
+std::string not_ours(const ObjectNames& staying) {
     if (staying.empty()) return "";
     return fmt::format(
         "{} appeared meanwhile and are not of a known pod network: remove them if "
@@ -41,8 +41,8 @@ std::string not_ours(const Names& staying) {
         listed(staying));
 }
 
-Names slices(const Names& now, const Names& before) {
-    Names found = newer(now, before);
+ObjectNames slices(const ObjectNames& now, const ObjectNames& before) {
+    ObjectNames found = newer(now, before);
     std::erase_if(found, [](const std::string& name) {
         return name != "kubepods.slice" &&
                !(name.starts_with("kubepods-") && name.ends_with(".slice"));

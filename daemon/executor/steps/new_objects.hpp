@@ -11,37 +11,35 @@
 
 namespace kubexm::executor::new_objects {
 
-using Names = std::vector<std::string>;
-
 /// The names in `now` that are not in `before`.
-Names newer(const Names& now, const Names& before);
+ObjectNames newer(const ObjectNames& now, const ObjectNames& before);
 
 /// The first few names, and how many more there are; none: an empty text.
-std::string listed(const Names& names);
+std::string listed(const ObjectNames& names);
 
 /// Objects that are new: those that go, and those that no family knows, which stay.
 struct Division {
-    Names going;
-    Names staying;
+    ObjectNames going;
+    ObjectNames staying;
 };
 /// `known` names those that go.
-Division divide(const Names& now, const Names& before, const Names& known);
+Division divide(const ObjectNames& now, const ObjectNames& before, const ObjectNames& known);
 
 /// What undo says about objects that stay.
-std::string not_ours(const Names& staying);
+std::string not_ours(const ObjectNames& staying);
 
 /// New slices of pods, outer ones first: stopping a slice stops everything in it.
-Names slices(const Names& now, const Names& before);
+ObjectNames slices(const ObjectNames& now, const ObjectNames& before);
 
 /// For the pre-image: tables and chains ("ip nat", "ip nat KUBE-SERVICES"), and the comments of
 /// families' rules in chains of others.
-Names names_of(const Ruleset& ruleset, const families::Patterns& known);
+ObjectNames names_of(const Ruleset& ruleset, const families::Patterns& known);
 
 /// New tables, chains and rules of families, the jumps to them, and the tables and base chains that
 /// iptables made for them and that hold nothing else.
-Ruleset filters(const Ruleset& now, const Names& before, const families::Patterns& known);
+Ruleset filters(const Ruleset& now, const ObjectNames& before, const families::Patterns& known);
 
 /// New tables and chains that stay when `going` is removed.
-Names staying_filters(const Ruleset& now, const Names& before, const Ruleset& going);
+ObjectNames staying_filters(const Ruleset& now, const ObjectNames& before, const Ruleset& going);
 
 }  // namespace kubexm::executor::new_objects

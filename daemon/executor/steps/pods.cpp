@@ -18,14 +18,14 @@ constexpr const char* kSandboxes = "/var/lib/containerd/io.containerd.grpc.v1.cr
 
 /// containerd has a directory for each pod, named by the pod's id, also while containerd is
 /// stopped.
-Result<Names> recorded_pods(Context& context) {
+Result<ObjectNames> recorded_pods(Context& context) {
     return kinds::entries_in(context, kSandboxes, kMostNames);
 }
 
 /// A dead runtime does not block the undo.
-Result<std::string> pods_that_stay(Context& context, const Names& before, const Error& why) {
-    const Names recorded = TRY(recorded_pods(context));
-    const Names staying = new_objects::newer(recorded, before);
+Result<std::string> pods_that_stay(Context& context, const ObjectNames& before, const Error& why) {
+    const ObjectNames recorded = TRY(recorded_pods(context));
+    const ObjectNames staying = new_objects::newer(recorded, before);
     if (staying.empty()) return std::string();
     return fmt::format(
         "{}: {} pods stay in its records ({}) and their processes end with their control groups; "
@@ -36,7 +36,7 @@ Result<std::string> pods_that_stay(Context& context, const Names& before, const 
 
 /// The containers of these pods get SIGTERM and their time to end. An error is ignored: removing
 /// the pod kills the rest of them.
-void end_containers(Context& context, const Names& pods) {
+void end_containers(Context& context, const ObjectNames& pods) {
     auto running = list_containers(context.deadline);
     if (!running) return;
     std::erase_if(*running, [&](const RunningContainer& each) {
@@ -46,12 +46,12 @@ void end_containers(Context& context, const Names& pods) {
 }
 
 /// A few at once: each runs network plugins, which wait for each other.
-Result<> remove_in_turn(Context& context, const Names& pods) {
+Result<> remove_in_turn(Context& context, const ObjectNames& pods) {
     constexpr std::size_t kAtOnce = 8;
     for (std::size_t first = 0; first < pods.size(); first += kAtOnce) {
         const auto begin = pods.begin() + static_cast<std::ptrdiff_t>(first);
         const auto count = std::min(kAtOnce, pods.size() - first);
-        const Names some(begin, begin + static_cast<std::ptrdiff_t>(count));
+        const ObjectNames some(begin, begin + static_cast<std::ptrdiff_t>(count));
         auto done = executor::remove_pods(some, context.deadline);
         if (!done) return during("removing pods", done.error());
     }
@@ -73,20 +73,20 @@ bool is_dead(const Error& error) {
 }  // namespace
 
 /// The pods of a stopped runtime count as well: they are not new when it starts.
-Result<Names> pods(Context& context) {
+Result<ObjectNames> pods(Context& context) {
     auto listed = list_pods(context.deadline);
     if (listed || listed.error().code != Code::not_found) return listed;
     return recorded_pods(context);
 }
 
-Result<std::string> remove_pods(Context& context, const Names& before) {
+Result<std::string> remove_pods(Context& context, const ObjectNames& before) {
     constexpr std::chrono::seconds kRuntimeDeadline{20};  // with a runtime that does not answer
     for (int round = 0; round < kRounds; ++round) {
         auto now = list_pods(
             std::min(context.deadline, std::chrono::steady_clock::now() + kRuntimeDeadline));
         if (!now && is_dead(now.error())) return pods_that_stay(context, before, now.error());
         if (!now) return std::unexpected(now.error());
-        const Names going = new_objects::newer(*now, before);
+        const ObjectNames going = new_objects::newer(*now, before);
         if (going.empty()) return collect_garbage(context);
         end_containers(context, going);
         TRY(remove_in_turn(context, going));

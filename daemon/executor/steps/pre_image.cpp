@@ -15,7 +15,7 @@ using nlohmann::json;
 
 // Wider than for a plan: the executor wrote it, and a host may have an extended attribute of 64 KiB
 // in hexadecimal, or thousands of names.
-constexpr codec::Limits kLedgerLimits{.string = std::size_t{128} * 1024, .list = 10000};
+constexpr codec::FieldLimits kLedgerLimits{.string = std::size_t{128} * 1024, .list = 10000};
 constexpr JsonLimits kLedgerJson{
     .max_bytes = std::size_t{4} << 20U, .max_depth = 6, .max_values = 21000};
 

@@ -11,6 +11,8 @@
 
 namespace kubexm::executor {
 
+using ObjectNames = std::vector<std::string>;
+
 // The state before a step, as the ledger stores it. File content is named by digest; the vault has
 // the bytes.
 

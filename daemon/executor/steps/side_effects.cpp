@@ -15,11 +15,10 @@ namespace kubexm::executor::kinds {
 namespace {
 
 using model::SideEffect;
-using side_effects::Names;
 
 struct Kind {
-    Result<Names> (*present)(Context& context);
-    Result<std::string> (*remove)(Context& context, const Names& before);
+    Result<ObjectNames> (*present)(Context& context);
+    Result<std::string> (*remove)(Context& context, const ObjectNames& before);
 };
 
 Kind verbs_of(SideEffect kind) {

@@ -36,12 +36,12 @@ Result<std::string> undo(Context& context, const model::Step& step, const PreIma
     return std::visit([&](const auto& type) { return kinds::undo(context, type, image); }, step);
 }
 
-Result<StepPreview> preview(Context& context, const model::Step& step) {
+Result<PreviewedStep> preview(Context& context, const model::Step& step) {
     const bool already = TRY(holds(context, step));
-    if (already) return StepPreview{true, {}};
+    if (already) return PreviewedStep{true, {}};
     auto lines =
         TRY(std::visit([&](const auto& type) { return kinds::preview(context, type); }, step));
-    return StepPreview{false, shorten_preview(std::move(lines))};
+    return PreviewedStep{false, shorten_preview(std::move(lines))};
 }
 
 }  // namespace kubexm::executor

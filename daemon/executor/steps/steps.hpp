@@ -36,13 +36,13 @@ Result<std::string> written_by(const model::Step& step);
 /// the step made is moved into the executor's state; the text names it.
 Result<std::string> undo(Context& context, const model::Step& step, const PreImage& image);
 
-struct StepPreview {
+struct PreviewedStep {
     bool holds = false;
     /// Lines of a unified diff for files (digests for a secret), "before -> after" for everything
     /// else. Empty where the step holds; a long preview is cut, and says so.
     std::vector<std::string> diff;
 };
 
-Result<StepPreview> preview(Context& context, const model::Step& step);
+Result<PreviewedStep> preview(Context& context, const model::Step& step);
 
 }  // namespace kubexm::executor

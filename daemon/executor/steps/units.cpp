@@ -19,7 +19,7 @@ constexpr const char* kKubelet = "kubelet.service";
 constexpr const char* kUnitLinks = "/etc/systemd/system";
 constexpr std::size_t kMaxUnitLinks = 65536;  // a host has a few hundred units
 
-using Verb = Result<> (Systemd::*)(const std::string&, Systemd::Deadline);
+using Verb = Result<> (Systemd::*)(const std::string&, Deadline);
 
 bool matches(const std::optional<bool>& desired, bool actual) {
     return !desired || *desired == actual;

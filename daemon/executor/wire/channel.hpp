@@ -2,12 +2,12 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "daemon/base/deadline.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
 
@@ -29,8 +29,6 @@ struct Peer {
 /// One end of a connected SOCK_SEQPACKET socket: the kernel preserves message boundaries.
 class Channel {
 public:
-    using Deadline = std::chrono::steady_clock::time_point;
-
     explicit Channel(Fd socket) : socket_(std::move(socket)) {}
     /// not_found, unavailable: no process listens on the path.
     static Result<Channel> connect(const std::string& path);

@@ -16,7 +16,7 @@ namespace kubexm::wire {
 namespace {
 
 constexpr std::size_t kRoom = kMaxFrame - 256;  // without what is around the reply
-constexpr codec::Limits kReader;
+constexpr codec::FieldLimits kReader;
 /// Of what an owner has.
 struct Details {
     std::size_t list = 0;  // elements

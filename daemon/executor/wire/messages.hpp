@@ -27,7 +27,7 @@ inline constexpr std::size_t kMaxFrame =
 inline constexpr std::size_t kMaxDescriptors = 64;
 
 using Request = std::variant<Hello, Observe, Preview, Apply, Follow, Cancel, Undo, Repair,
-                             Subscribe, History, Journal, Preflight, TrustCa>;
+                             Subscribe, History, JournalRequest, Preflight, TrustCa>;
 using Reply = std::variant<Hello, Refused, Accepted, StepPreview, StepEvent, PlanSummary,
                            Observation, PermitsChanged, UnitsChanged, Drift, BootstrapKubeconfig,
                            JournalEntry, JournalState, PreflightResult, TrustedAuthorities, End>;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/base/names.hpp"
+#include "daemon/model/on_behalf_of.hpp"
 #include "daemon/model/plan.hpp"
 #include "daemon/model/preflight.hpp"
 
@@ -25,21 +26,6 @@ struct Hello {
     static void fields(auto& self, auto&& visit) {
         visit("protocol", self.protocol);
         visit("program", self.program);
-    }
-};
-
-/// Where an order came in at kubexmd.
-enum class Origin { control, management };
-
-/// Who gave an order to the client, by its own word: audited, never used for a decision.
-struct OnBehalfOf {
-    std::uint32_t uid = 0;
-    Origin origin = Origin::control;
-
-    bool operator==(const OnBehalfOf&) const = default;
-    static void fields(auto& self, auto&& visit) {
-        visit("uid", self.uid);
-        visit("origin", self.origin);
     }
 };
 
@@ -72,7 +58,7 @@ struct Apply {
     model::Plan plan;
     std::vector<std::string> contents;  // SHA-256 of each descriptor's content
     bool replace = false;               // stop the running plan first
-    std::optional<OnBehalfOf> on_behalf_of;
+    std::optional<model::OnBehalfOf> on_behalf_of;
 
     static void fields(auto& self, auto&& visit) {
         visit("plan", self.plan);
@@ -94,7 +80,7 @@ struct Follow {
 struct Cancel {
     static constexpr std::string_view kType = "cancel";
     std::string plan_id;
-    std::optional<OnBehalfOf> on_behalf_of;
+    std::optional<model::OnBehalfOf> on_behalf_of;
 
     static void fields(auto& self, auto&& visit) {
         visit("plan_id", self.plan_id);
@@ -116,7 +102,7 @@ struct Undo {
     static constexpr std::string_view kType = "undo";
     std::string plan_id;  // of the undo, new like that of any plan
     std::string owner;
-    std::optional<OnBehalfOf> on_behalf_of;
+    std::optional<model::OnBehalfOf> on_behalf_of;
 
     static void fields(auto& self, auto&& visit) {
         visit("plan_id", self.plan_id);
@@ -131,7 +117,7 @@ struct Repair {
     static constexpr std::string_view kType = "repair";
     std::string plan_id;
     std::string owner;
-    std::optional<OnBehalfOf> on_behalf_of;
+    std::optional<model::OnBehalfOf> on_behalf_of;
 
     static void fields(auto& self, auto&& visit) {
         visit("plan_id", self.plan_id);
@@ -160,7 +146,7 @@ enum class JournalAction { show, restore, discard };
 
 /// Show the journal, or decide about a damaged one (root only): answered with one JournalEntry per
 /// changed object, then JournalState.
-struct Journal {
+struct JournalRequest {
     static constexpr std::string_view kType = "journal";
     JournalAction action = JournalAction::show;
 
@@ -170,14 +156,6 @@ struct Journal {
 }  // namespace kubexm::wire
 
 namespace kubexm {
-
-template <>
-struct Names<wire::Origin> {
-    static constexpr std::array<std::pair<wire::Origin, std::string_view>, 2> kAll{{
-        {wire::Origin::control, "control"},
-        {wire::Origin::management, "management"},
-    }};
-};
 
 template <>
 struct Names<wire::JournalAction> {

@@ -11,13 +11,14 @@
 
 namespace {
 
+using kubexm::Deadline;
 using kubexm::Result;
 using kubexm::executor::Systemd;
 using nlohmann::json;
 
 using Arguments = std::vector<std::string>;
-using Verb = json (*)(Systemd&, const Arguments&, Systemd::Deadline);
-using UnitVerb = Result<> (Systemd::*)(const std::string&, Systemd::Deadline);
+using Verb = json (*)(Systemd&, const Arguments&, Deadline);
+using UnitVerb = Result<> (Systemd::*)(const std::string&, Deadline);
 
 json value_of(const kubexm::executor::UnitStatus& unit) {
     return {{"name", unit.name},
@@ -53,23 +54,23 @@ json to_json(const Result<T>& outcome) {
 }
 
 template <UnitVerb kVerb>
-json of_unit(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
+json of_unit(Systemd& systemd, const Arguments& arguments, Deadline deadline) {
     return to_json((systemd.*kVerb)(arguments.at(0), deadline));
 }
 
-json status(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
+json status(Systemd& systemd, const Arguments& arguments, Deadline deadline) {
     return to_json(systemd.status(arguments.at(0), deadline));
 }
 
-json reload(Systemd& systemd, const Arguments&, Systemd::Deadline deadline) {
+json reload(Systemd& systemd, const Arguments&, Deadline deadline) {
     return to_json(systemd.reload(deadline));
 }
 
-json active_units(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
+json active_units(Systemd& systemd, const Arguments& arguments, Deadline deadline) {
     return to_json(systemd.active_units(arguments.at(0), arguments.at(1), deadline));
 }
 
-json run(Systemd& systemd, const Arguments& arguments, Systemd::Deadline deadline) {
+json run(Systemd& systemd, const Arguments& arguments, Deadline deadline) {
     const Arguments argv(arguments.begin() + 2, arguments.end());
     return to_json(systemd.run({arguments.at(0), arguments.at(1), argv}, deadline));
 }

@@ -16,10 +16,10 @@ class TestAgent {
 public:
     struct Asked {
         model::Command command;
-        Decision decide;
+        OnDecision decide;
     };
 
-    void submit(const model::Command& command, Decision decide) {
+    void submit(const model::Command& command, OnDecision decide) {
         using model::Verb;
         if (command.verb == Verb::leave) return decide("This host leaves.");
         if (command.verb == Verb::adopt) return decide(fail(Code::conflict, "adopt: not held"));

@@ -45,8 +45,10 @@ public:
     static Callbacks callbacks(ListeningState on_listening) {
         return {
             .source = [] { return std::make_shared<const model::Snapshot>(api::joining_host()); },
-            .commands = [](const model::Command& command,
-                           Decision decide) { place_.agent.submit(command, std::move(decide)); },
+            .run_command =
+                [](const model::Command& command, OnDecision decide) {
+                    place_.agent.submit(command, std::move(decide));
+                },
             .on_listening = std::move(on_listening)};
     }
 

@@ -13,15 +13,15 @@ namespace {
 
 using nlohmann::json;
 
-Request get(const std::string& path) {
+ClientRequest get(const std::string& path) {
     return {"GET", path, "localhost:10240", "", "", ListenerKind::tcp, std::nullopt};
 }
 
-Request post(const std::string& body) {
+ClientRequest post(const std::string& body) {
     return {"POST", "/v1/operations", "", "", body, ListenerKind::control, 0};
 }
 
-Response respond(const Request& request, const model::Snapshot& snapshot) {
+Response respond(const ClientRequest& request, const model::Snapshot& snapshot) {
     return std::get<Response>(answer(request, snapshot));
 }
 
@@ -33,7 +33,7 @@ std::string header(const Response& response, std::string_view name) {
 }
 
 /// An answer without its body, except problems.
-json outline(const Request& request, const Response& response) {
+json outline(const ClientRequest& request, const Response& response) {
     json headers = json::object();
     for (const auto& [name, value] : response.headers) headers[std::string(name)] = value;
     const bool problem = response.content_type == "application/problem+json";
@@ -48,26 +48,26 @@ json outline(const Request& request, const Response& response) {
 /// One line for each route and method, also without a plan and with a foreign Host header.
 std::string every_answer() {
     std::string lines;
-    const auto ask = [&](const Request& request, const model::Snapshot& snapshot) {
+    const auto ask = [&](const ClientRequest& request, const model::Snapshot& snapshot) {
         lines += outline(request, respond(request, snapshot)).dump() + "\n";
     };
     for (const char* path : {"/", "/style.css", "/page.js", "/healthz", "/v1/status", "/v1/plan",
                              "/v1/certificates", "/v1/operations", "/x"}) {
         for (const char* method : {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}) {
-            Request request = get(path);
+            ClientRequest request = get(path);
             request.method = method;
             ask(request, joining_host());
         }
-        Request foreign = get(path);
+        ClientRequest foreign = get(path);
         foreign.host = "evil.example";
         ask(foreign, joining_host());
     }
     ask(get("/v1/plan"), fresh_host());
-    Request again = get("/v1/status");
+    ClientRequest again = get("/v1/status");
     again.if_none_match = header(respond(again, joining_host()), "ETag");
     ask(again, joining_host());
     ask(post(R"({"verb":"dance"})"), fresh_host());
-    const Request leave = post(R"({"verb":"leave"})");
+    const ClientRequest leave = post(R"({"verb":"leave"})");
     for (const Code code : {Code::not_found, Code::conflict, Code::unavailable, Code::internal}) {
         lines += outline(leave, decided("operation-1", fail(code, "reason"))).dump() + "\n";
     }
@@ -86,7 +86,7 @@ TEST(Routes, AnswerWithTheStatusAndThePlanOfTheSnapshot) {
 }
 
 TEST(Routes, ATagIsValidUntilTheSnapshotChanges) {
-    Request request = get("/v1/status");
+    ClientRequest request = get("/v1/status");
     const std::string tag = header(respond(request, fresh_host()), "ETag");
     for (const std::string& known : {tag, "W/" + tag, "\"other\", " + tag, std::string("*")}) {
         request.if_none_match = known;
@@ -100,7 +100,7 @@ TEST(Routes, ATagIsValidUntilTheSnapshotChanges) {
 }
 
 TEST(Routes, RefuseOtherHostHeadersOverTcp) {
-    Request request = get("/v1/status");
+    ClientRequest request = get("/v1/status");
     for (const char* host :
          {"localhost", "localhost:10240", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:80"}) {
         request.host = host;
@@ -123,7 +123,7 @@ TEST(Routes, MakeACommandOfAnOperation) {
 }
 
 TEST(Routes, AcceptOperationsFromRootOnTheControlSocketOnly) {
-    Request request = post(R"({"verb":"leave"})");
+    ClientRequest request = post(R"({"verb":"leave"})");
     request.host = "localhost";
     for (const ListenerKind listener :
          {ListenerKind::tcp, ListenerKind::socket, ListenerKind::control}) {

@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "a: 1",
                 "1:1: " + std::string(kText)},
         Refusal{std::string("\xfe\xff\0a", 4), "1:1: " + std::string(kText)},
-        Refusal{std::string(Limits{}.max_bytes + 1, ' '), "0:0: expected at most 262144 bytes"}));
+        Refusal{std::string(YamlLimits{}.max_bytes + 1, ' '),
+                "0:0: expected at most 262144 bytes"}));
 
 std::string nested(std::size_t depth) {
     return std::string(depth, '[') + "x" + std::string(depth, ']');
@@ -80,7 +81,7 @@ TEST(Document, StopsExactlyAtTheDepthLimit) {
 }
 
 TEST(Document, StopsEarlyInADeepBomb) {
-    EXPECT_THAT(problems_of(std::string(Limits{}.max_bytes, '[')),
+    EXPECT_THAT(problems_of(std::string(YamlLimits{}.max_bytes, '[')),
                 EndsWith("nested deeper than 10"));
     std::string blocks;
     for (int i = 0; i < 1000; ++i) blocks += "- ";
@@ -93,7 +94,7 @@ TEST(Document, RefusesAliasesInsteadOfExpandingThem) {
 }
 
 TEST(Document, HasNoRootWhereParsingStopped) {
-    EXPECT_TRUE(std::holds_alternative<Refused>(parse("a: [b\n").root.content));
+    EXPECT_TRUE(std::holds_alternative<Rejected>(parse("a: [b\n").root.content));
     EXPECT_TRUE(std::holds_alternative<Map>(parse("a: 1\na: 2").root.content));
     EXPECT_TRUE(std::holds_alternative<Nothing>(parse("# empty").root.content));
 }

@@ -49,10 +49,10 @@ void refuse_often(AuditQueue& refusals, std::size_t times, AuditQueue::Time now)
 TEST(Audited, NamesThePersonOrTheManagementCluster) {
     Caller caller{998, 7, {}};
     EXPECT_EQ(audited(caller, "undo"), "undo");
-    caller.on_behalf_of = OnBehalfOf{4711, "control"};
+    caller.on_behalf_of = model::OnBehalfOf{4711, model::Origin::control};
     EXPECT_EQ(audited(caller, "undo"),
               "undo (on behalf of user 4711, control, as the client says)");
-    caller.on_behalf_of = OnBehalfOf{0, "management"};
+    caller.on_behalf_of = model::OnBehalfOf{0, model::Origin::management};
     EXPECT_EQ(audited(caller, "undo"),
               "undo (on behalf of the management cluster, as the client says)");
 }

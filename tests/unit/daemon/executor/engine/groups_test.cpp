@@ -100,7 +100,7 @@ TEST_F(GroupOfLinks, AFailureLeavesNoEntryOfStepsThatWereNotBegun) {
     EXPECT_THAT(states(), ElementsAre(StepState::done, StepState::failed, StepState::pending));
     EXPECT_EQ(objects()["machine-1"], 2U);
     EXPECT_THAT(*engine.preview_step(model::Symlink{"/etc/c", "x"}, kAgentCaller),
-                testing::Field(&StepPreview::holds, false));
+                testing::Field(&PreviewedStep::holds, false));
 }
 
 TEST_F(GroupOfLinks, AStoppedPlanLeavesNoEntryOfStepsThatWereNotBegun) {

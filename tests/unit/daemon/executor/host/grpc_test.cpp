@@ -34,10 +34,10 @@ std::string answer_of(const std::string& body) { return kSettings + kHeaders + d
 std::string at_once(const std::string& trailers) { return kSettings + last(kOk + trailers); }
 
 /// A deadline that no test reaches, and one that tests of stalling servers do.
-grpc::Deadline late() { return std::chrono::steady_clock::now() + 60s; }
-grpc::Deadline brief() { return std::chrono::steady_clock::now() + 100ms; }
+Deadline late() { return std::chrono::steady_clock::now() + 60s; }
+Deadline brief() { return std::chrono::steady_clock::now() + 100ms; }
 
-Result<std::string> call(const FakeServer& server, grpc::Deadline deadline = late()) {
+Result<std::string> call(const FakeServer& server, Deadline deadline = late()) {
     return grpc::call(server.path(), "a.v1.B/C", "question", deadline);
 }
 

@@ -90,7 +90,7 @@ TEST(Routes, AreListedByProtocolAndLinkAndDeleted) {
         EXPECT_THAT(list_routes(12, "br0").value(), IsEmpty());
         EXPECT_EQ(list_routes(12, "lo")->size(), 1U);
         EXPECT_THAT(list_routes(80, "absent").value(), IsEmpty());
-        for (const Route& route : found) EXPECT_THAT(delete_route(route), IsOk());
+        for (const KernelRoute& route : found) EXPECT_THAT(delete_route(route), IsOk());
         EXPECT_THAT(list_routes(80, "").value(), IsEmpty());
         EXPECT_THAT(delete_route(found[0]), IsOk()) << "absent";
         EXPECT_EQ(list_routes(3, "")->size(), 1U);

@@ -12,10 +12,10 @@ namespace kubexm::executor {
 
 using namespace std::chrono_literals;
 
-inline Systemd::Deadline in(std::chrono::milliseconds time) {
+inline Deadline in(std::chrono::milliseconds time) {
     return std::chrono::steady_clock::now() + time;
 }
-inline Systemd::Deadline soon() { return in(30s); }
+inline Deadline soon() { return in(30s); }
 
 class SystemdTest : public ::testing::Test {
 protected:

@@ -102,7 +102,7 @@ TEST_F(ServiceTest, TakesDescriptorsWithAPlanOnly) {
 TEST_F(ServiceTest, AuditsAClaimBesideTheCaller) {
     {
         WireClient client = greeted();
-        const wire::OnBehalfOf claim{4711, wire::Origin::control};
+        const model::OnBehalfOf claim{4711, model::Origin::control};
         EXPECT_THAT(refusal_in(client.ask(5, wire::Cancel{"p0", claim})),
                     StartsWith("not_found: plan p0 is not running"));
         client.send(6, wire::Apply{own_plan("p1"), {}, false, claim});

@@ -15,9 +15,7 @@ protected:
         put(at("/x"), "");
         fs::resize_file(at("/x"), std::uint64_t{1} << 42U);
     }
-    Context context(Systemd::Deadline deadline = soon()) {
-        return {root_, systemd, vault_, deadline, {}};
-    }
+    Context context(Deadline deadline = soon()) { return {root_, systemd, vault_, deadline, {}}; }
     fs::path at(const std::string& path) const { return scratch_.at(path); }
 
     Scratch scratch_;

@@ -43,7 +43,9 @@ const families::Patterns& known() {
     return patterns;
 }
 
-Ruleset going_of(const Ruleset& now, const Names& before) { return filters(now, before, known()); }
+Ruleset going_of(const Ruleset& now, const ObjectNames& before) {
+    return filters(now, before, known());
+}
 
 TEST(NewFilters, AreAllRulesOfAHostThatHadNone) {
     const Ruleset going = going_of(after_kubelet(), {});
@@ -137,7 +139,7 @@ TEST(NewFilters, AreCommentedRulesInChainsOfOthers) {
                 .tables = {{"ip", "raw", 1}},
                 .chains = {input},
                 .rules = {commented(rule(input, 3), comment), commented(rule(input, 4), "ssh")}};
-    const Names before{"ip raw", "ip raw PREROUTING"};
+    const ObjectNames before{"ip raw", "ip raw PREROUTING"};
     EXPECT_THAT(going_of(now, before).rules, ElementsAre(now.rules[0]));
     EXPECT_THAT(going_of(now, names_of(now, known())).rules, IsEmpty())
         << "one with this comment was there before";

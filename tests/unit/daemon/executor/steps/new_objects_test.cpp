@@ -26,7 +26,7 @@ TEST(NewObjects, AreNamedWhereTheyStay) {
 }
 
 TEST(NewObjects, ListSlicesOfPodsOuterOnesFirst) {
-    const Names now = {
+    const ObjectNames now = {
         "kubepods-besteffort-pod1.slice", "kubepods-besteffort.slice", "kubepods.slice",
         "kubepodsinabox.slice",           "kubepods-x.service",        "system.slice"};
     EXPECT_THAT(slices(now, {}), ElementsAre("kubepods.slice", "kubepods-besteffort.slice",

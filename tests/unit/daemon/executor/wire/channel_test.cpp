@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Channel::Deadline soon() { return std::chrono::steady_clock::now() + 10s; }
+Deadline soon() { return std::chrono::steady_clock::now() + 10s; }
 
 struct Pair {
     Pair() {

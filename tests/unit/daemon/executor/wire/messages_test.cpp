@@ -13,7 +13,8 @@ using testing::HasSubstr;
 const model::Plan kPlan{"plan-1", "owner-1", {model::Sysctl{"net.ipv4.ip_forward", "1"}}};
 
 TEST(Messages, APlanSurvivesARoundTrip) {
-    const Apply sent{kPlan, {std::string(64, 'a')}, true, OnBehalfOf{1000, Origin::control}};
+    const Apply sent{
+        kPlan, {std::string(64, 'a')}, true, model::OnBehalfOf{1000, model::Origin::control}};
     const auto [id, request] = unpack_request(pack(7, sent));
     EXPECT_EQ(id, 7U);
     ASSERT_TRUE(request) << request.error().what;
