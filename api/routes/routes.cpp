@@ -37,7 +37,7 @@ Response plan(const ClientRequest&, const model::Snapshot& snapshot) {
                    "no plan has run on this host since kubexmd started; see /v1/status");
 }
 
-Response certificates(const Request&, const model::Snapshot& snapshot) {
+Response certificates(const ClientRequest&, const model::Snapshot& snapshot) {
     return plain(kJson, certificates_json(snapshot.certificates));
 }
 

@@ -102,7 +102,7 @@ protected:
     };
     model::HostFacts facts_;
     bool answers_lookups_ = true;
-    std::vector<Link> links_;  // of the host, beside those facts
+    std::vector<Link> links_;           // of the host, beside those facts
     std::vector<model::Phase> phases_;  // that the status has shown, one after the other
     std::unique_ptr<Agent> agent_;
 };
