@@ -16,8 +16,8 @@
 namespace kubexm::agent {
 
 /// Releases the host: lets the pods end, undoes the ledger of the owner, then deletes the Node, or
-/// marks it not Ready where this host is not permitted to. The Reconciler then frees the ByoHost
-/// and only after that removes the node's credentials: after a kill everything can be repeated.
+/// marks it not Ready where this host is not permitted to. HostRelease then frees the ByoHost, and
+/// only after that the node's credentials are removed: after a kill everything can be repeated.
 class Releasing : public Activity<Freed> {
 public:
     Releasing(AgentContext& context, const JoinStrategy& strategy, std::string owner,
