@@ -76,23 +76,41 @@ Result<std::string> sysctl_difference(Context& context, const model::Sysctl& ste
     return now == step.value ? "" : now;
 }
 
-/// Without the digests of its files: reading a hundred megabytes at every change would be too much.
-Result<std::string> component_difference(Context& context, const model::ComponentVersion& step) {
+Result<std::string> file_difference(Context& context, KnownDigests& digests,
+                                    const std::string& path, const model::ComponentFile& file) {
+    const auto now = inspect(context.root, path);
+    if (!now || now->kind == PathKind::absent) return path + " is absent";
+    if (now->kind != PathKind::file) return path + " is no regular file";
+    if (now->mode != file.mode.bits || now->uid != 0 || now->gid != 0) {
+        return path + " has other attributes";
+    }
+    const auto digest =
+        digests.digest_of(context.root, path, {model::kBinaries.limit, context.deadline});
+    const bool is_too_large = !digest && digest.error().code == Code::exhausted;
+    if (!digest && !is_too_large && may_pass(digest.error().code)) {
+        return std::unexpected(digest.error());
+    }
+    return digest && *digest == file.digest ? "" : path + " has other content";
+}
+
+Result<std::string> component_difference(Context& context, KnownDigests& digests,
+                                         const model::ComponentVersion& step) {
     const auto link = inspect(context.root, home_of(step) + "/current");
     if (!link) return kAbsent;
     if (link->kind != PathKind::symlink) return std::string(word_for(link->kind));
     if (link->target != step.version) return "version " + link->target;
     for (const model::ComponentFile& file : step.files) {
         const std::string path = fmt::format("{}/{}/{}", home_of(step), step.version, file.path);
-        const auto now = inspect(context.root, path);
-        if (!now || now->kind != PathKind::file) return path + " is absent";
+        std::string found = TRY(file_difference(context, digests, path, file));
+        if (!found.empty()) return found;
     }
     return "";
 }
 
 }  // namespace
 
-Result<std::string> difference(Context& context, const model::Step& applied) {
+Result<std::string> difference(Context& context, KnownDigests& digests,
+                               const model::Step& applied) {
     using Found = Result<std::string>;
     return std::visit(
         overloaded{
@@ -102,7 +120,7 @@ Result<std::string> difference(Context& context, const model::Step& applied) {
             [&](const model::Sysctl& step) { return sysctl_difference(context, step); },
             [&](const model::UnitState& step) { return unit_difference(context, step); },
             [&](const model::ComponentVersion& step) {
-                return component_difference(context, step);
+                return component_difference(context, digests, step);
             },
             [](const Compared<DriftCheck::none> auto&) -> Found { return ""; },
         },

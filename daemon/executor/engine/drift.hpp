@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/executor/host/known_digests.hpp"
 #include "daemon/executor/steps/context.hpp"
 #include "daemon/model/step.hpp"
 
@@ -32,7 +33,7 @@ inline constexpr const char* kAbsent = "absent";
 
 /// What an applied step finds now that is not as it left it; empty: nothing, a unit with a running
 /// job, or a step whose object is nobody's to keep, such as a deleted directory. Changes nothing.
-Result<std::string> difference(Context& context, const model::Step& applied);
+Result<std::string> difference(Context& context, KnownDigests& digests, const model::Step& applied);
 
 /// The paths whose change may make an applied step differ. Pure.
 std::vector<std::string> paths_of(const model::Step& applied);

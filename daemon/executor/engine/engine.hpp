@@ -162,6 +162,7 @@ private:
     model::AllowList allow_;
     AuditQueue events_;
     PreflightProbe probe_;
+    KnownDigests digests_;  // of components
 };
 
 }  // namespace kubexm::executor

@@ -86,7 +86,7 @@ Result<std::string> Engine::difference_of(Records& records, const LedgerEntry& e
         root_, systemd_, records.vault, std::chrono::steady_clock::now() + kDriftDeadline, {}};
     context.created = was_created(entry);
     context.previous = applied;
-    return difference(context, applied);
+    return difference(context, digests_, applied);
 }
 
 /// Whether a repair puts an object back that differs. The error says what is missing.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "daemon/base/digest.hpp"
+#include "daemon/base/io.hpp"
 #include "engine_host.hpp"
 
 namespace kubexm::executor {
@@ -120,6 +121,63 @@ TEST_F(DriftTest, AKernelParameterDiffers) {
     EXPECT_THAT(drift(), IsEmpty());
     put(file, "0\n");
     EXPECT_THAT(drift(), ElementsAre(Drifted{"machine-1", "set vm.overcommit_memory to 1", "0"}));
+}
+
+/// A host with a component that a plan of root has placed.
+class ComponentDrift : public DriftTest {
+protected:
+    ComponentDrift() {
+        fs::create_directories(scratch_.at("/opt/kubexm"));
+        engine.allow(
+            {.components = {"kubelet"}, .digests = {{"kubelet/v1/bin/kubelet", sha256(kProgram)}}});
+        const model::Plan plan{"p1",
+                               "host",
+                               {model::ComponentVersion{
+                                   "kubelet", "v1", {{"bin/kubelet", sha256(kProgram), {0755}}}}}};
+        std::vector<Content> contents(1);
+        contents[0].digest = sha256(kProgram);
+        contents[0].bytes = *memory_file(kProgram);
+        auto record = engine.accept(plan, contents, kRootCaller);
+        EXPECT_THAT(record, IsOk());
+        EXPECT_THAT(carried_out(*record), IsState(PlanState::done));
+    }
+    std::vector<std::string> found() {
+        std::vector<std::string> texts;
+        for (const Drifted& each : drift()) texts.push_back(each.found);
+        return texts;
+    }
+    fs::path program() const { return scratch_.at(kPath); }
+
+    static constexpr const char* kProgram = "the program";
+    static constexpr const char* kPath = "/opt/kubexm/kubelet/v1/bin/kubelet";
+};
+
+TEST_F(ComponentDrift, IsNoneAfterThePlan) { EXPECT_THAT(found(), IsEmpty()); }
+
+TEST_F(ComponentDrift, AReplacedProgramHasOtherContent) {
+    EXPECT_THAT(found(), IsEmpty());
+    put(scratch_.at("/etc/new"), "a program");  // of the same size
+    fs::permissions(scratch_.at("/etc/new"), fs::perms{0755});
+    fs::rename(scratch_.at("/etc/new"), program());
+    EXPECT_THAT(found(), ElementsAre(std::string(kPath) + " has other content"));
+}
+
+TEST_F(ComponentDrift, AChangedProgramHasOtherContent) {
+    EXPECT_THAT(found(), IsEmpty());
+    put(program(), "a program");
+    EXPECT_THAT(found(), ElementsAre(std::string(kPath) + " has other content"));
+}
+
+TEST_F(ComponentDrift, AnotherModeDiffers) {
+    fs::permissions(program(), fs::perms{0700});
+    EXPECT_THAT(found(), ElementsAre(std::string(kPath) + " has other attributes"));
+}
+
+TEST_F(ComponentDrift, AProgramThatIsGoneIsNamed) {
+    fs::remove(program());
+    EXPECT_THAT(found(), ElementsAre(std::string(kPath) + " is absent"));
+    fs::create_directory(program());
+    EXPECT_THAT(found(), ElementsAre(std::string(kPath) + " is no regular file"));
 }
 
 TEST_F(DriftTest, ARenderedFileIsRepairedWithTheBytesThatWereWritten) {
