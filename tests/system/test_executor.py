@@ -218,9 +218,9 @@ def test_names_that_are_no_text_survive_in_a_claimed_directory(host):
     host.run(["sh", "-c", r"mkdir -p /var/log/pods && touch /var/log/pods/$(printf 'caf\351')"])
     done = carry_out(host, "p1", step("claim", path="/var/log/pods"))
     assert done.returncode == 0, done.stdout + done.stderr
-    host.run(["sh", "-c", r"touch /var/log/pods/$(printf 'new\377')"])
-    undo(host)
-    assert host.run(["ls", "--quoting-style=escape", "/var/log/pods"]).stdout == "caf\\351\n"
+    host.run(["sh", "-c", r"cd /var/log/pods; touch $(printf 'n\377_pod_0123456789abcdef0123456789abcdef') $(printf 'new\377')"])
+    assert r"/var/log/pods stays with new\xff: not made by pods" in undo(host), "the other name is one of kubelet's"
+    assert host.run(["ls", "--quoting-style=escape", "/var/log/pods"]).stdout == "caf\\351\nnew\\377\n"
 
 
 def test_a_claim_on_a_link_to_another_disk_leaves_it_and_the_undo_ends(host):

@@ -1,51 +1,21 @@
 #include "daemon/executor/steps/claimed.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 #include "daemon/base/try.hpp"
+#include "daemon/executor/steps/claimed_entries.hpp"
 #include "daemon/executor/steps/kinds.hpp"
+#include "daemon/executor/steps/kubelet_layout.hpp"
 
 namespace kubexm::executor::claimed {
 
 namespace {
 
-constexpr std::size_t kMaxNewEntries = std::size_t{1} << 20U;
-
-/// Where kubelet and containerd mount something for pods.
-constexpr std::array<std::string_view, 3> kWithMounts{
-    "/var/lib/kubelet/pods/", "/var/lib/kubelet/plugins/", "/run/containerd/"};
-
-/// Neither kubelet nor containerd writes a file there: the files of a join are steps of their own.
-constexpr std::array<std::string_view, 2> kOfOthers{"/etc/kubernetes", "/usr/libexec/kubernetes"};
-
-/// But kubelet makes these, for plugins of others: they go if they are empty.
+/// kubelet makes these for plugins of others: they go if they are empty.
 constexpr std::array kForPlugins{"/usr/libexec/kubernetes/kubelet-plugins/volume/exec",
                                  "/usr/libexec/kubernetes/kubelet-plugins/volume",
                                  "/usr/libexec/kubernetes/kubelet-plugins"};
-
-bool contains(const ObjectNames& sorted, const std::string& name) {
-    return std::ranges::binary_search(sorted, name);
-}
-
-bool is_strictly_below(std::string_view path, std::string_view directory) {
-    return path.size() > directory.size() && path.starts_with(directory) &&
-           path[directory.size()] == '/';
-}
-
-bool is_of_others(std::string_view path) {
-    return std::ranges::any_of(kOfOthers, [&](std::string_view tree) {
-        return path == tree || is_strictly_below(path, tree);
-    });
-}
-
-/// The name of the entry of a directory that a path below it is, or is in.
-std::string entry_of(const std::string& directory, std::string_view path) {
-    const std::size_t begin = directory.size() + 1;
-    return std::string(path.substr(begin, path.find('/', begin) - begin));
-}
 
 /// Pods' mounts are deeper: one on an entry itself is not theirs, unless names with the prefix are
 /// ours. One with a unit file, such as systemd makes for a line of /etc/fstab, is not theirs,
@@ -56,13 +26,11 @@ bool is_pods_mount(const model::Claim& step, const Systemd::PathUnit& mount) {
     if (!mount.fragment.empty()) return false;
     if (step.prefix) return entry.starts_with(*step.prefix);
     const bool is_deeper = path.size() > step.path.size() + 1 + entry.size();
-    return is_deeper && std::ranges::any_of(kWithMounts, [&](std::string_view directory) {
-               return path.starts_with(directory);
-           });
+    return is_deeper && kubelet_layout::has_mounts_of_pods(path);
 }
 
 struct StoppedMounts {
-    ObjectNames kept;  // entries that have mounts of others, or busy ones
+    ObjectNames kept;  // paths of mounts of others, and of busy ones
     Result<> done;
 };
 
@@ -75,9 +43,8 @@ Result<StoppedMounts> unmount_new(Context& context, const model::Claim& step,
         const bool is_new = !contains(before, mount.path) && is_pods_mount(step, mount);
         const Result<> stopped = is_new ? kinds::stop_all(context, {mount}) : Result<>();
         if (!stopped) result.done = during("mount " + mount.path, stopped.error());
-        if (!is_new || !stopped) result.kept.push_back(entry_of(step.path, mount.path));
+        if (!is_new || !stopped) result.kept.push_back(mount.path);
     }
-    std::ranges::sort(result.kept);
     return result;
 }
 
@@ -95,39 +62,13 @@ Result<> remove_empty_plugin_directories(Context& context, const model::Claim& s
     return {};
 }
 
-Result<> delete_entry(Context& context, const std::string& path) {
-    auto done = remove_path(context.root, path);
-    const bool is_full = !done && done.error().code == Code::conflict;
-    return is_full ? kinds::delete_all_below(context, path) : done;
-}
-
-bool is_ours(const Context& context, const model::Claim& step, const std::string& name,
-             const std::string& path) {
-    return name.starts_with(step.prefix.value_or("")) && !is_of_others(path) &&
-           !kinds::holds_others(context, path);
-}
-
-Result<ObjectNames> new_entries(Context& context, const std::string& path,
-                                const ObjectNames& before) {
-    auto names = TRY(kinds::entries_in(context, path, kMaxNewEntries));
-    std::erase_if(names, [&](const std::string& name) { return contains(before, name); });
-    return names;
-}
-
 /// Returns the names of the others.
 Result<ObjectNames> delete_new_entries(Context& context, const model::Claim& step,
                                        const ObjectNames& before, const ObjectNames& mounted) {
-    ObjectNames others = TRY(new_entries(context, step.path, before));
-    const auto ours = std::ranges::stable_partition(others, [&](const std::string& name) {
-        const std::string path = fmt::format("{}/{}", step.path, name);
-        return contains(mounted, name) || !is_ours(context, step, name, path);
-    });
-    for (const std::string& name : ours) {
-        TRY(in_time(context.deadline, step.path));
-        TRY(delete_entry(context, fmt::format("{}/{}", step.path, name)));
-    }
-    others.erase(ours.begin(), ours.end());
-    return others;
+    const ObjectNames entries = TRY(new_entries(context, step.path, before));
+    const ObjectNames kept = TRY(paths_of_others(context, step, entries, mounted));
+    TRY(delete_entries(context, step.path, entries, kept));
+    return names_of(step.path, kept);
 }
 
 }  // namespace
@@ -150,6 +91,13 @@ Result<ObjectNames> take_new(Context& context, const model::Claim& step,
     }
     TRY(mounts.done);
     return others;
+}
+
+void leave_out_kubelets(const std::string& directory, ClaimPreImage& image) {
+    for (const auto& known : kubelet_layout::known_directories()) {
+        if (known.path == directory) std::erase_if(image.entries, known.has);
+    }
+    if (image.mounts) std::erase_if(*image.mounts, kubelet_layout::has_mounts_of_pods);
 }
 
 }  // namespace kubexm::executor::claimed

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/executor/steps/claimed_entries.hpp"
 #include "daemon/executor/steps/context.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
 
@@ -15,5 +15,8 @@ namespace kubexm::executor::claimed {
 /// other new entries. `now` is what is at the path.
 Result<ObjectNames> take_new(Context& context, const model::Claim& step,
                              const ClaimPreImage& before, PathKind now);
+
+/// Takes out of a pre-image what kubelet and pods made: the node that is there is ours.
+void leave_out_kubelets(const std::string& directory, ClaimPreImage& image);
 
 }  // namespace kubexm::executor::claimed

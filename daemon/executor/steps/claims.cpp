@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/base/text.hpp"
 #include "daemon/base/try.hpp"
 #include "daemon/executor/steps/claimed.hpp"
 #include "daemon/executor/steps/kinds.hpp"
@@ -22,7 +23,8 @@ constexpr std::string_view kNamespaces = "/run/netns";
 constexpr std::string_view kOfPods = "cni-";
 
 std::string stays(const std::string& path, const ObjectNames& others) {
-    return fmt::format("{} stays with {}: not made by pods", path, new_objects::listed(others));
+    return fmt::format("{} stays with {}: not made by pods", path,
+                       printable(new_objects::listed(others)));
 }
 
 /// A claim covers new entries of a directory, or a path that was absent. A link or file that
@@ -82,6 +84,7 @@ Result<PreImage> capture(Context& context, const model::Claim& step) {
     image.entries = TRY(list_directory(context.root, step.path, kMaxEntries));
     if (step.if_empty == true) return image;  // undo removes nothing that is mounted
     image.mounts = TRY(mounted_paths(context, step.path));
+    if (context.has_lost_node) claimed::leave_out_kubelets(step.path, image);
     return image;
 }
 

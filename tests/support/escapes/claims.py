@@ -8,7 +8,7 @@ from escapes.ranks import HARDENING
 from testbed.executor.plan import step
 from testbed.node import Node
 
-ROOTS, NAMESPACE, MOUNT = "/var/lib/kubelet/roots", "roots", "/var/lib/kubelet/by-hand"
+ROOTS, NAMESPACE, MOUNT = "/var/lib/kubelet/checkpoints", "roots", "/var/lib/kubelet/by-hand"
 # A runtime that answers has removed what is its own, and the rest is root's.
 RUNTIME_STOPPED = unit_state("containerd.service", active=False)
 

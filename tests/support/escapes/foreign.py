@@ -2,7 +2,7 @@
 
 from escapes import bundles, data, kubeconfig, of_plan, rendered, secret
 from escapes.authorities import CLIENT_CA, SERVER_CA
-from escapes.host import PKI, USUAL, at, put
+from escapes.host import LOGS, PKI, USUAL, at, put
 from escapes.lists import CONTAINERD, FILES, KUBELET_CONFIGURATION, PROXY, STEPS, make_and_give_back, unit_state
 from escapes.probes import gone, made, says, unit
 from testbed.executor.plan import step
@@ -52,7 +52,7 @@ ALL = [
                reached=says(CONTAINERD_PROXY, "192.0.2.1")),
     _of_theirs("the links that another installation will make", *STEPS["side-effects"].steps,
                reached=STEPS["side-effects"].reached, then=STEPS["side-effects"].after),
-    _claim("/var/log/pods", "theirs"),
+    _claim("/var/log/pods", LOGS),
     # What a control plane has beside a kubelet.
     _of_theirs("a CA for the front proxy of another installation", data(f"{PKI}/front-proxy-ca.crt"),
                reached=made(f"{PKI}/front-proxy-ca.crt")),

@@ -16,6 +16,8 @@ DROP = "/var/lib/kubexm/drop"  # the attacker's own directory, which root allowe
 OTHERS = "/srv/others"  # root's: no list has it
 PKI = "/etc/kubernetes/pki"
 MOUNTED, LISTED_MOUNT, MOUNT_IN_A_TREE = f"{OTHERS}/mounted", "/var/lib/kubelet/mounted", f"{DROP}/tree/mounted"
+# With names that kubelet gives: others stay where a claim is undone.
+MADE_LATER, LOGS = "/var/lib/kubelet/cpu_manager_state", "kube-system_etcd_0123456789abcdef0123456789abcdef"
 NO_MODULES = "/usr/local/share/sys"  # the executor's view of the kernel
 NAMES = "/usr/local/share/hosts"  # as /etc/hosts is
 MODULES_ASKED_FOR, RAN = "/run/modules-asked-for", "/run/ran"
@@ -133,7 +135,7 @@ def plant(node: Node) -> None:
 
 def _plant_roots(node: Node) -> None:
     at(node, OTHERS).mkdir(exist_ok=True)
-    later = ("/var/lib/kubelet/made-later", "/etc/kubernetes/made-later", "/var/log/pods/theirs")
+    later = (MADE_LATER, "/etc/kubernetes/made-later", f"/var/log/pods/{LOGS}")
     for path in (*at(node, OTHERS).iterdir(), *(at(node, each) for each in later)):
         if path.is_dir() and not path.is_mount():
             shutil.rmtree(path)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from escapes import Escape, Probe, bundles, data, directory, kubeconfig, of_plan, rendered, secret
-from escapes.host import LISTED_MOUNT, MODULES_ASKED_FOR, NO_DOCUMENTS, NO_STEPS, OWNER, PKI, RAN, give_back, put
+from escapes.host import LISTED_MOUNT, MADE_LATER, MODULES_ASKED_FOR, NO_DOCUMENTS, NO_STEPS, OWNER, PKI, RAN, give_back, put
 from escapes.probes import edit_unit, gone, made, owns, says, start, sysctl, unit, unmounted, without_link
 from testbed.executor import plan
 from testbed.executor.plan import step
@@ -76,8 +76,7 @@ STEPS = {
                              unit("listed.service", "NeedDaemonReload", "no"), before=edit_unit("listed.service")),
     "component-version": Example([component()], made("/opt/kubexm/crictl/current")),
     "transient-unit": Example([touch(RAN)], made(RAN)),
-    "claim": Example([step("claim", path="/var/lib/kubelet")], gone("/var/lib/kubelet/made-later"),
-                     after=make_and_give_back("/var/lib/kubelet/made-later")),
+    "claim": Example([step("claim", path="/var/lib/kubelet")], gone(MADE_LATER), after=make_and_give_back(MADE_LATER)),
     "side-effects": Example([step("side-effects", kind="links")], without_link("cni0"), after=_add_link_and_give_back),
 }
 

@@ -13,6 +13,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::UnorderedElementsAre;
+
+const std::string kPod = "/var/lib/kubelet/pods/0c5ad5e6-3a0e-4c3b-9c53-3d8f0a1b2c3d";
+const std::string kStaticPod = "/var/lib/kubelet/pods/0123456789abcdef0123456789abcdef";
 
 /// Directories are real, systemd is a fake.
 class Claims : public SystemdTest {
@@ -22,6 +26,7 @@ protected:
         Context made{root_, systemd, vault_, soon(), {}};
         made.runtime_answers = [this](auto) { return runtime_; };
         made.others = others_;
+        made.has_lost_node = has_lost_node_;
         return made;
     }
     fs::path at(const std::string& path) const { return scratch_.at(path); }
@@ -39,6 +44,7 @@ protected:
     }
 
     Result<bool> runtime_ = false;
+    bool has_lost_node_ = false;
     std::vector<std::string> others_;
     Scratch scratch_;
     Root root_ = scratch_.root();
@@ -48,9 +54,9 @@ protected:
 TEST_F(Claims, RemoveNewFilesLinksAndTrees) {
     fs::create_directories(at("/var/lib/kubelet/theirs"));
     undone_after(model::Claim{"/var/lib/kubelet"}, [&] {
-        put(at("/var/lib/kubelet/state"), "new");
-        fs::create_symlink("state", at("/var/lib/kubelet/link"));
-        fs::create_directories(at("/var/lib/kubelet/pods/one"));
+        put(at("/var/lib/kubelet/cpu_manager_state"), "new");
+        fs::create_symlink("theirs", at("/var/lib/kubelet/plugins"));
+        fs::create_directories(at(kPod));
         put(at("/var/lib/kubelet/theirs/file"), "below a directory that existed");
     });
     EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/theirs/file")));
@@ -70,7 +76,7 @@ TEST_F(Claims, KeepAndNameWhatAnotherOwnerHasInTheLedger) {
     EXPECT_EQ(undone_after(model::Claim{"/var/lib/kubelet"},
                            [&] {
                                fs::create_directories(at("/var/lib/kubelet/roots/deep"));
-                               fs::create_directories(at("/var/lib/kubelet/pods/one"));
+                               fs::create_directories(at(kPod));
                                put(at("/var/lib/kubelet/roots/deep/file"), "root's");
                                put(at("/var/lib/kubelet/file"), "root's");
                            }),
@@ -88,6 +94,60 @@ TEST_F(Claims, KeepADirectoryThatAnotherOwnerHas) {
                   "/run/containerd/s stays: another owner has it");
         EXPECT_TRUE(fs::remove(at("/run/containerd/s")));
     }
+}
+
+/// Its own names are known.
+TEST_F(Claims, KeepAndNameWhatKubeletDidNotMake) {
+    EXPECT_EQ(undone_after(model::Claim{"/var/lib/kubelet"},
+                           [&] {
+                               for (const char* made : {"checkpoints", "image_manager", "plugins",
+                                                        "plugins_registry/driver", "pki", "theirs",
+                                                        "pods/theirs", "plugins/driver"}) {
+                                   fs::create_directories(at("/var/lib/kubelet") / made);
+                               }
+                               fs::create_directories(at(kPod + "/volumes"));
+                               fs::create_directories(at(kStaticPod));
+                               put(at("/var/lib/kubelet/memory_manager_state"), "kubelet's");
+                               put(at("/var/lib/kubelet/pki/kubelet.crt"), "kubelet's");
+                               put(at("/var/lib/kubelet/pki/backup.pem"), "theirs");
+                               put(at("/var/lib/kubelet/note.txt"), "theirs");
+                               put(at("/var/lib/kubelet/pods/file"), "theirs");
+                           }),
+              "/var/lib/kubelet stays with note.txt, pki/backup.pem, pods/file, pods/theirs, "
+              "theirs: not made by pods");
+    EXPECT_EQ(names_in(at("/var/lib/kubelet")),
+              (std::set<std::string>{"note.txt", "pki", "pods", "theirs"}));
+    EXPECT_EQ(names_in(at("/var/lib/kubelet/pods")), (std::set<std::string>{"file", "theirs"}));
+    EXPECT_EQ(names_in(at("/var/lib/kubelet/pki")), std::set<std::string>{"backup.pem"});
+}
+
+TEST_F(Claims, KeepAndNameWhatIsNoLogOfAPod) {
+    const std::string uid = "0c5ad5e6-3a0e-4c3b-9c53-3d8f0a1b2c3d";
+    EXPECT_EQ(undone_after(model::Claim{"/var/log/pods"},
+                           [&] {
+                               fs::create_directories(at("/var/log/pods/default_web_" + uid));
+                               fs::create_directories(at("/var/log/pods/default_web_x" + uid));
+                               put(at("/var/log/pods/theirs.gz"), "");
+                           }),
+              "/var/log/pods stays with default_web_x" + uid + ", theirs.gz: not made by pods");
+    EXPECT_EQ(
+        undone_after(
+            model::Claim{"/var/log/containers"},
+            [&] {
+                fs::create_directories(at("/var/log/containers"));
+                put(at("/var/log/containers/web_default_web-" + std::string(64, 'a') + ".log"), "");
+                put(at("/var/log/containers/web_default_web-a.log"), "");
+                put(at("/var/log/containers/all\xff"), "");
+            }),
+        "/var/log/containers stays with all\\xff, web_default_web-a.log: not made by pods");
+}
+
+TEST_F(Claims, KeepInADirectoryThatWasThereWhatWasAddedToIt) {
+    fs::create_directories(at("/var/lib/kubelet/pods"));
+    EXPECT_EQ(undone_after(model::Claim{"/var/lib/kubelet"},
+                           [&] { put(at("/var/lib/kubelet/pods/theirs"), ""); }),
+              "");
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/pods/theirs")));
 }
 
 /// kubelet writes nothing there: what is new is somebody's.
@@ -167,7 +227,7 @@ TEST_F(ClaimsWithMounts, EndOnlyThoseOfPods) {
     fs::create_directories(at("/var/lib/kubelet/theirs"));
     const auto theirs = mount("var-lib-kubelet-theirs.mount", "/var/lib/kubelet/theirs");
     const auto inside = mount("var-lib-kubelet-theirs-a-b.mount", "/var/lib/kubelet/theirs/a/b");
-    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", "/var/lib/kubelet/pods/1/v");
+    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", kPod + "/volumes/v");
     const auto stays = undone_with({"/var/lib/kubelet"}, {theirs, inside}, {theirs, inside, pods});
     EXPECT_EQ(stays, "");
     EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-pods-1-v.mount, replace)"));
@@ -177,7 +237,7 @@ TEST_F(ClaimsWithMounts, EndOnlyThoseOfPods) {
 
 TEST_F(ClaimsWithMounts, NameOneThatSomebodyMadeMeanwhile) {
     const auto theirs = mount("var-lib-kubelet-data.mount", "/var/lib/kubelet/data");
-    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", "/var/lib/kubelet/pods/1/v");
+    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", kPod + "/volumes/v");
     EXPECT_EQ(undone_with({"/var/lib/kubelet"}, {}, {theirs, pods}),
               "/var/lib/kubelet stays with data: not made by pods");
     EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-pods-1-v.mount, replace)"));
@@ -190,16 +250,47 @@ TEST_F(ClaimsWithMounts, NameOneThatIsDeepButWherePodsHaveNone) {
     const std::vector<ListedUnit> now{
         mount("var-lib-kubelet-data-a-b.mount", "/var/lib/kubelet/data/a/b"),
         mount("var-lib-kubelet-podsx-a.mount", "/var/lib/kubelet/podsx/a"),
-        mount("var-lib-kubelet-plugins-1-v.mount", "/var/lib/kubelet/plugins/1/v"),
-        mount("var-lib-kubelet-pods-1-v.mount", "/var/lib/kubelet/pods/1/v")};
+        mount("var-lib-kubelet-plugins-1-v.mount", "/var/lib/kubelet/plugins/kubernetes.io/v"),
+        mount("var-lib-kubelet-pods-1-v.mount", kPod + "/volumes/v")};
     EXPECT_EQ(undone_with({"/var/lib/kubelet"}, {}, now),
               "/var/lib/kubelet stays with data, podsx: not made by pods");
-    EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-plugins-1-v.mount, replace)",
-                                       "StopUnit(var-lib-kubelet-pods-1-v.mount, replace)"));
+    EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-pods-1-v.mount, replace)",
+                                       "StopUnit(var-lib-kubelet-plugins-1-v.mount, replace)"));
     EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/data/a/b")));
     EXPECT_EQ(
         undone_with({"/var/log/pods"}, {}, {mount("var-log-pods-a-b.mount", "/var/log/pods/a/b")}),
         "/var/log/pods stays with a: not made by pods");
+}
+
+/// What it made before root discarded the journal is not of somebody else.
+TEST_F(ClaimsWithMounts, EndThoseOfANodeThatTheLedgerDoesNotKnow) {
+    has_lost_node_ = true;
+    fs::create_directories(at(kPod + "/volumes/v"));
+    put(at("/var/lib/kubelet/cpu_manager_state"), "ours");
+    put(at("/var/lib/kubelet/note.txt"), "theirs");
+    const auto pods = mount("var-lib-kubelet-v.mount", kPod + "/volumes/v");
+    EXPECT_EQ(undone_with({"/var/lib/kubelet"}, {pods}, {pods}), "");
+    EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-v.mount, replace)"));
+    EXPECT_EQ(names_in(at("/var/lib/kubelet")), std::set<std::string>{"note.txt"});
+}
+
+/// Where pods have mounts, too, but not there.
+TEST_F(ClaimsWithMounts, NameOneThatIsNotInTheLayoutOfAPod) {
+    const std::vector<ListedUnit> now{
+        mount("var-lib-kubelet-a.mount", "/var/lib/kubelet/pods/theirs/a"),
+        mount("var-lib-kubelet-b.mount", kPod + "/b"),
+        mount("var-lib-kubelet-c.mount", "/var/lib/kubelet/plugins/theirs/c"),
+        mount("var-lib-kubelet-v.mount", kStaticPod + "/volume-subpaths/v/web/0"),
+        mount("var-lib-kubelet-w.mount", kPod + "/volumes/w")};
+    EXPECT_EQ(undone_with({"/var/lib/kubelet"}, {}, now),
+              "/var/lib/kubelet stays with plugins/theirs/c, " + kPod.substr(17) +
+                  "/b, pods/theirs: not made by pods");
+    EXPECT_THAT(stopped(), UnorderedElementsAre("StopUnit(var-lib-kubelet-v.mount, replace)",
+                                                "StopUnit(var-lib-kubelet-w.mount, replace)"));
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/pods/theirs/a")));
+    EXPECT_EQ(names_in(at(kPod)), std::set<std::string>{"b"}) << "the rest of the pod goes";
+    EXPECT_FALSE(fs::exists(at(kStaticPod)));
+    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/plugins/theirs/c")));
 }
 
 TEST_F(ClaimsWithMounts, EndThoseOfContainers) {
@@ -213,9 +304,9 @@ TEST_F(ClaimsWithMounts, EndThoseOfContainers) {
 TEST_F(ClaimsWithMounts, KeepOneOfAUnitFileHoweverDeep) {
     auto listed = mount("var-lib-kubelet-plugins-data.mount", "/var/lib/kubelet/plugins/data");
     listed.fragment = "/run/systemd/generator/var-lib-kubelet-plugins-data.mount";
-    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", "/var/lib/kubelet/pods/1/v");
+    const auto pods = mount("var-lib-kubelet-pods-1-v.mount", kPod + "/volumes/v");
     EXPECT_EQ(undone_with({"/var/lib/kubelet"}, {}, {listed, pods}),
-              "/var/lib/kubelet stays with plugins: not made by pods");
+              "/var/lib/kubelet stays with plugins/data: not made by pods");
     EXPECT_THAT(stopped(), ElementsAre("StopUnit(var-lib-kubelet-pods-1-v.mount, replace)"));
     EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/plugins/data")));
 }
@@ -257,8 +348,8 @@ TEST_F(ClaimsWithMounts, WaitForARuntimeThatStarts) {
 TEST_F(ClaimsWithMounts, NameOneThatSomebodyUses) {
     const std::string busy = "var-lib-kubelet-pods-1-v.mount";
     const std::vector<ListedUnit> now{
-        mount(busy, "/var/lib/kubelet/pods/1/v"),
-        mount("var-lib-kubelet-plugins-1-v.mount", "/var/lib/kubelet/plugins/1/v")};
+        mount(busy, kPod + "/volumes/v"),
+        mount("var-lib-kubelet-plugins-1-v.mount", "/var/lib/kubelet/plugins/kubernetes.io/v")};
     Context working = context();
     const model::Claim step{"/var/lib/kubelet"};
     const auto before = capture(working, step);
@@ -274,8 +365,8 @@ TEST_F(ClaimsWithMounts, NameOneThatSomebodyUses) {
         peer.end_job(kJob, unit == busy ? "failed" : "done");
     });
     EXPECT_THAT(undo(working, step, *before),
-                IsError(Code::unavailable, "mount /var/lib/kubelet/pods/1/v: StopUnit " + busy));
-    EXPECT_TRUE(fs::exists(at("/var/lib/kubelet/pods/1/v")));
+                IsError(Code::unavailable, "mount " + kPod + "/volumes/v: StopUnit " + busy));
+    EXPECT_TRUE(fs::exists(at(kPod + "/volumes/v")));
     EXPECT_FALSE(fs::exists(at("/var/lib/kubelet/plugins")));
 }
 
