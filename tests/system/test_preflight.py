@@ -18,6 +18,7 @@ DROP_UNIT = "systemctl disable --quiet --now kubelet; rm /etc/systemd/system/kub
 DROP_IN = "/usr/lib/systemd/system/kubelet.service.d"
 TOML = "/etc/containerd/config.toml"
 SOON = 30
+LONG_NAME = 64 * "n"  # as long as the kernel permits, and longer than the label of a Node
 
 # Of an id: what makes the host unready, and what mends it.
 PROVOKED = {
@@ -81,6 +82,7 @@ def test_a_clean_host_is_ready(node):
 
 
 @pytest.mark.parametrize("check, provoke, mend", [(check, *how) for check, how in PROVOKED.items()] + [
+    ("host-name", f"cp /etc/hostname /run/; hostnamectl set-hostname {LONG_NAME}", "hostnamectl set-hostname \"$(cat /run/hostname)\""),
     ("cgroup-driver", f"cp {TOML} /run/toml; sed -i /SystemdCgroup/d {TOML}; systemctl restart containerd",
      f"cp /run/toml {TOML}; systemctl restart containerd"),
     *(("kubeconfig-present", f"mkdir -p /var/lib/kubelet; echo 'kind: Config' > /var/lib/kubelet/{name}", "rm -r /var/lib/kubelet")
@@ -185,6 +187,23 @@ def test_no_other_command_is_started_as_kubelet(node, place):
     finally:
         configure(node, "")
         sh(node, f"kubexmctl undo by-hand; rm -r {place}; systemctl daemon-reload; mv /run/kubelet /usr/local/bin/kubelet")
+    until_found(node, set())
+
+
+@pytest.mark.parametrize("setting", ["ExecStartPre=/bin/true", "ExecStopPost=/bin/true", "User=nobody", "RootDirectory=/srv",
+                                     "BindReadOnlyPaths=/bin/true:/usr/local/bin/kubelet", "Environment=LD_PRELOAD=/srv/lib.so"])
+def test_no_drop_in_changes_whom_or_what_kubelet_starts(node, setting):
+    """Before a join it is a finding; one that comes later stops the next start."""
+    name, drop_in = setting.split("=")[0], f"{DROP_IN}/30-theirs.conf"
+    sh(node, f"mkdir -p {DROP_IN}; printf '[Service]\\n{setting}\\n' > {drop_in}; systemctl daemon-reload")
+    try:
+        assert f"{drop_in} sets {name}=" in until_found(node, {"kubelet-drop-in"})["kubelet-drop-in"]["found"]
+        failed = apply_own_kubelet(node)
+        assert failed.returncode == exit_code.FAILED, failed.stdout + failed.stderr
+        assert f"without {name}=, found it in {drop_in}; remove that file" in failed.stdout + failed.stderr
+        assert node.shown("ActiveState", "kubelet.service") == "inactive"
+    finally:
+        sh(node, f"kubexmctl undo by-hand; rm -r {DROP_IN}; systemctl daemon-reload")
     until_found(node, set())
 
 

@@ -26,6 +26,7 @@ UnitStatus status_from(const std::string& unit, UnitProperties found, std::strin
             .fragment = std::move(found.fragment),
             .drop_ins = std::move(found.drop_ins),
             .commands = std::move(found.commands),
+            .start_settings = std::move(found.start_settings),
             .result = std::move(found.result),
             .exit_code = exited ? found.main_status : 0,
             .needs_reload = found.needs_reload,

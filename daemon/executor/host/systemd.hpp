@@ -30,6 +30,9 @@ struct UnitStatus {
     std::string fragment;               // path of the unit file
     std::vector<std::string> drop_ins;  // paths of the files that change it
     std::vector<UnitCommand> commands;  // of ExecStart, with all drop-ins
+    /// Other settings with a value that decide which programs it starts, as which user, from which
+    /// files: {"ExecStartPre", "User"}. Of Environment= only what the dynamic linker reads counts.
+    std::vector<std::string> start_settings;
     std::string result;                 // of a service: "success", "exit-code", ...
     std::int32_t exit_code = 0;
     bool needs_reload = false;

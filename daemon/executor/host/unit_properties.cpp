@@ -69,6 +69,65 @@ int read_commands(sd_bus_message* from, UnitProperties& to) {
     return got < 0 ? got : sd_bus_message_exit_container(from);
 }
 
+/// Positive: it has elements. All are skipped.
+int read_is_filled(sd_bus_message* from, const std::string& elements) {
+    int got = sd_bus_message_enter_container(from, SD_BUS_TYPE_ARRAY, elements.c_str());
+    int count = 0;
+    while (got >= 0 && sd_bus_message_at_end(from, 0) == 0) {
+        got = sd_bus_message_skip(from, elements.c_str());
+        ++count;
+    }
+    if (got >= 0) got = sd_bus_message_exit_container(from);
+    return got < 0 ? got : count;
+}
+
+/// Positive: a list with elements, a text that is not empty, a flag that is set.
+int read_has_value(sd_bus_message* from) {
+    char type = 0;
+    const char* elements = nullptr;
+    int got = sd_bus_message_peek_type(from, &type, &elements);
+    if (got < 0) return got;
+    if (type == SD_BUS_TYPE_ARRAY) return read_is_filled(from, elements);
+    if (type == SD_BUS_TYPE_BOOLEAN) {
+        int value = 0;
+        got = sd_bus_message_read_basic(from, type, &value);
+        return got < 0 ? got : value;
+    }
+    const char* text = "";
+    got = sd_bus_message_read_basic(from, SD_BUS_TYPE_STRING, &text);
+    return got < 0 ? got : static_cast<int>(*text != '\0');
+}
+
+/// What ld.so reads changes every program: LD_PRELOAD, LD_AUDIT, ...
+int read_environment(sd_bus_message* from, UnitProperties& to) {
+    std::vector<std::string> variables;
+    const int got = read_strings(from, variables);
+    const auto is_linkers = [](const std::string& each) { return each.starts_with("LD_"); };
+    if (std::ranges::any_of(variables, is_linkers)) to.start_settings.emplace_back("Environment");
+    return got;
+}
+
+/// Commands beside ExecStart=, and what gives the process another user or other files.
+constexpr std::string_view kStartSettings[] = {
+    "ExecCondition",       "ExecStartPre", "ExecStartPost", "ExecReload",        "ExecStop",
+    "ExecStopPost",        "User",         "Group",         "DynamicUser",       "RootDirectory",
+    "RootImage",           "BindPaths",    "MountImages",   "BindReadOnlyPaths", "ExtensionImages",
+    "ExtensionDirectories"};
+
+/// In the variant of a property.
+int read_start_setting(sd_bus_message* from, std::string_view name, UnitProperties& to) {
+    char type = 0;
+    const char* content = nullptr;
+    int got = sd_bus_message_peek_type(from, &type, &content);
+    if (got < 0) return got;
+    got = sd_bus_message_enter_container(from, SD_BUS_TYPE_VARIANT, content);
+    if (got < 0) return got;
+    const int has_value = read_has_value(from);
+    if (has_value < 0) return has_value;
+    if (has_value > 0) to.start_settings.emplace_back(name);
+    return sd_bus_message_exit_container(from);
+}
+
 struct Known {
     std::string_view name;
     const char* type;
@@ -91,6 +150,7 @@ constexpr Known kKnown[] = {
     {"Transient", "b", read_bool<&UnitProperties::transient>},
     {"DropInPaths", "as", read_drop_ins},
     {"ExecStart", "a(sasbttttuii)", read_commands},
+    {"Environment", "as", read_environment},
 };
 
 int read_property(sd_bus_message* from, UnitProperties& to) {
@@ -98,6 +158,9 @@ int read_property(sd_bus_message* from, UnitProperties& to) {
     int got = sd_bus_message_read(from, "s", &name);
     if (got < 0) return got;
     const auto* known = std::ranges::find(kKnown, std::string_view(name), &Known::name);
+    if (std::ranges::find(kStartSettings, name) != std::end(kStartSettings)) {
+        return read_start_setting(from, name, to);
+    }
     if (known == std::end(kKnown)) return sd_bus_message_skip(from, "v");
     got = sd_bus_message_enter_container(from, 'v', known->type);
     if (got >= 0) got = known->read(from, to);

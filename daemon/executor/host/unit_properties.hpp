@@ -28,7 +28,8 @@ struct UnitProperties {
     bool needs_reload = false;
     bool transient = false;
     std::vector<std::string> drop_ins;
-    std::vector<UnitCommand> commands;  // of ExecStart
+    std::vector<UnitCommand> commands;        // of ExecStart
+    std::vector<std::string> start_settings;  // UnitStatus::start_settings
 };
 
 /// Loads the unit. The `load` of a unit that does not exist is "not-found".

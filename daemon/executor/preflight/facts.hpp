@@ -16,7 +16,7 @@ struct PreflightFacts {
     bool kubelet_active = false;
     bool kubelet_enabled = false;
     bool kubelet_is_ours = false;       // kubexm wrote its unit file
-    std::vector<std::string> drop_ins;  // and unit files that replace its command
+    std::vector<std::string> drop_ins;  // "FILE sets ExecStart=": it starts otherwise
     std::optional<Error> kubelet;       // why the program cannot be run
     std::string version;                // of the program: "v1.34.1"
     // Files of a node that kubexm did not write.

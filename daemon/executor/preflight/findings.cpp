@@ -89,9 +89,8 @@ Found pods_present(const Subject& of) {
 
 Found kubelet_drop_in(const Subject& of) {
     if (of.facts.drop_ins.empty()) return {};
-    return Finding{CheckId::kubelet_drop_in, Severity::error,
-                   listed(of.facts.drop_ins) + " sets ExecStart=",
-                   "kubelet.service with the command that kubexm writes",
+    return Finding{CheckId::kubelet_drop_in, Severity::error, listed(of.facts.drop_ins),
+                   "kubelet.service started as kubexm writes it",
                    "remove the file, or the package that it belongs to"};
 }
 

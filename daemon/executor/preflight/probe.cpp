@@ -70,14 +70,15 @@ std::vector<std::string> unit_files(const std::vector<std::string>& unit_path,
     return files;
 }
 
-/// Those that replace kubelet's command.
-std::vector<std::string> foreign_commands(const std::vector<std::string>& files) {
+/// Those that change how kubelet is started, with the setting.
+std::vector<std::string> foreign_settings(const std::vector<std::string>& files) {
     std::vector<std::string> found;
     std::set<std::string> seen;  // the first file of a name hides the others
     for (const std::string& file : files) {
         const std::string name = fs::path(file).filename();
         const bool counts = name == kUnit || (name.ends_with(".conf") && seen.insert(name).second);
-        if (counts && sets_command(text_of(file))) found.push_back(file);
+        const auto setting = counts ? start_setting_in(text_of(file)) : std::nullopt;
+        if (setting) found.push_back(fmt::format("{} sets {}=", file, *setting));
     }
     return found;
 }
@@ -142,7 +143,7 @@ Result<PreflightFacts> PreflightProbe::read(Systemd& systemd, Deadline deadline)
     facts.kubelet_enabled = unit.enablement.starts_with("enabled");
     facts.kubelet_is_ours = !unit.fragment.empty() && is_ours(unit.fragment);
     const auto unit_path = TRY(systemd.unit_path(deadline));
-    facts.drop_ins = foreign_commands(unit_files(unit_path, unit));
+    facts.drop_ins = foreign_settings(unit_files(unit_path, unit));
     const auto version = version_of_kubelet(deadline);
     if (version) facts.version = *version;
     if (!version) facts.kubelet = version.error();

@@ -1,6 +1,7 @@
 #include "daemon/executor/render/unit_text.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "daemon/base/scan.hpp"
 
@@ -19,10 +20,40 @@ std::string quoted(std::string_view text, std::string_view doubled) {
     return word + '"';
 }
 
+/// Beside Environment=. An empty ExecStart= counts, too: it takes away the command of the unit.
 constexpr std::string_view kCommand = "ExecStart";
+constexpr std::string_view kStartSettings[] = {
+    kCommand,          "ExecCondition",       "ExecStartPre", "ExecStartPost", "ExecReload",
+    "ExecStop",        "ExecStopPost",        "User",         "Group",         "DynamicUser",
+    "RootDirectory",   "RootImage",           "BindPaths",    "MountImages",   "BindReadOnlyPaths",
+    "ExtensionImages", "ExtensionDirectories"};
+constexpr std::string_view kEnvironment = "Environment";
 
 std::string_view without_leading_blanks(std::string_view text) {
     return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+}
+
+std::string_view first_word(std::string_view text) {
+    return text.substr(0, text.find_first_of(" \t"));
+}
+
+/// ld.so reads these in every program.
+bool has_variable_of_linker(std::string_view value) {
+    return std::ranges::any_of(words_of(value), [](std::string_view word) {
+        word.remove_prefix(std::min(word.find_first_not_of("\"'"), word.size()));
+        return word.starts_with("LD_");
+    });
+}
+
+std::optional<std::string_view> start_setting_of_line(std::string_view line) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    const std::string_view name = first_word(without_leading_blanks(line.substr(0, equals)));
+    const std::string_view value = without_leading_blanks(line.substr(equals + 1));
+    if (name == kEnvironment && has_variable_of_linker(value)) return kEnvironment;
+    const auto* known = std::ranges::find(kStartSettings, name);
+    if (known == std::end(kStartSettings) || (value.empty() && name != kCommand)) return {};
+    return *known;
 }
 
 }  // namespace
@@ -51,14 +82,11 @@ std::vector<std::string> command_in(std::string_view unit) {
     return words;
 }
 
-bool sets_command(std::string_view drop_in) {
+std::optional<std::string_view> start_setting_in(std::string_view drop_in) {
     for (const std::string_view line : lines_of(drop_in)) {
-        std::string_view text = without_leading_blanks(line);
-        if (!text.starts_with(kCommand)) continue;
-        text.remove_prefix(kCommand.size());
-        if (without_leading_blanks(text).starts_with('=')) return true;
+        if (const auto setting = start_setting_of_line(line)) return setting;
     }
-    return false;
+    return std::nullopt;
 }
 
 }  // namespace kubexm::executor

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ std::string filled(std::string_view text, std::string_view placeholder, std::str
 /// The command of a unit that this module rendered.
 std::vector<std::string> command_in(std::string_view unit);
 
-/// Whether a drop-in of a unit sets its command.
-bool sets_command(std::string_view drop_in);
+/// The setting of a drop-in that decides which programs the unit starts, as which user, or from
+/// which files: "ExecStart". Nothing: it has none.
+std::optional<std::string_view> start_setting_in(std::string_view drop_in);
 
 }  // namespace kubexm::executor

@@ -7,9 +7,10 @@
 
 namespace kubexm::executor {
 
-/// Whether systemd would start a unit with the command in the file that kubexm wrote; success also
-/// where kubexm wrote none. A drop-in of a package may replace it: kubelet would then be another
-/// program, or another node. conflict: names the file that does.
-Result<> has_our_command(Context& context, const UnitStatus& unit);
+/// Whether systemd would start a unit as the file says that kubexm wrote: with its command and no
+/// other, as its user, from its files; success also where kubexm wrote none. A drop-in of a package
+/// may change that: kubelet would then be another program, or another node. conflict: names the
+/// file that does.
+Result<> starts_as_written(Context& context, const UnitStatus& unit);
 
 }  // namespace kubexm::executor

@@ -85,7 +85,7 @@ Result<UnitStatus> unmasked_status(Context& context, const model::UnitState& ste
 
 /// A unit that the step does not start may have any command.
 Result<> may_run(Context& context, const model::UnitState& step, const UnitStatus& now) {
-    return step.active == true ? has_our_command(context, now) : Result<>();
+    return step.active == true ? starts_as_written(context, now) : Result<>();
 }
 
 /// Before it is enabled: systemd's reload of all units takes longer than most starts.

@@ -58,6 +58,25 @@ TEST_F(SystemdStatus, HasTheEffectiveCommandAndItsDropIns) {
     EXPECT_THAT(status->commands, ElementsAre(UnitCommand{"/bin/b", {"a", "--flag"}}));
 }
 
+/// Also of a type that another version of systemd may have.
+TEST_F(SystemdStatus, HasTheSettingsThatChangeTheStart) {
+    fake.when("GetAll", [](Peer& peer, sd_bus_message* call) {
+        constexpr std::uint64_t kNoTime = 0;
+        peer.reply(call, "a{sv}", 8,                                                //
+                   "User", "s", "nobody", "Group", "s", "", "DynamicUser", "b", 0,  //
+                   "ExecStartPre", "a(sasbttttuii)", 1, "/bin/b", 1, "b", 0,        //
+                   kNoTime, kNoTime, kNoTime, kNoTime, 0U, 0, 0,                    //
+                   "ExecStop", "a(sasbttttuii)", 0,                                 //
+                   "BindPaths", "a(ss)", 2, "a", "b", "c", "d",                     //
+                   "Environment", "as", 2, "A=b", "LD_PRELOAD=/x", "ActiveState", "s", "active");
+    });
+    const auto status = systemd.status("a.service", soon());
+    ASSERT_THAT(status, IsOk());
+    EXPECT_THAT(status->start_settings,
+                ElementsAre("User", "ExecStartPre", "BindPaths", "Environment"));
+    EXPECT_EQ(status->active, "active");
+}
+
 TEST_F(SystemdStatus, SaysWhetherAJobRuns) {
     for (const char* job : {"/", kJob}) {
         fake.when("GetAll", [job](Peer& peer, sd_bus_message* call) {

@@ -50,12 +50,27 @@ TEST(CommandIn, ReadsBackWhatWasRendered) {
     EXPECT_THAT(command_in(""), testing::IsEmpty());
 }
 
-TEST(SetsCommand, FindsDropInsWithACommand) {
-    EXPECT_TRUE(sets_command("[Service]\nEnvironment=A=b\nExecStart=\nExecStart=/usr/bin/kubelet"));
-    EXPECT_TRUE(sets_command("[Service]\n  ExecStart = /usr/bin/kubelet"));
-    EXPECT_FALSE(sets_command("[Service]\n#ExecStart=/usr/bin/kubelet\nExecStartPre=/bin/true\n"));
-    EXPECT_FALSE(sets_command("[Service]\nEnvironment=ExecStart=x\nExecStart\n"));
-    EXPECT_FALSE(sets_command(""));
+TEST(StartSettingIn, FindsWhatStartsSomethingElse) {
+    for (const auto& [text, setting] : std::vector<std::pair<std::string_view, std::string_view>>{
+             {"[Service]\nEnvironment=A=b\nExecStart=\nExecStart=/usr/bin/kubelet", "ExecStart"},
+             {"[Service]\n  ExecStart = /usr/bin/kubelet", "ExecStart"},
+             {"[Service]\nExecStartPre=-/sbin/swapoff -a", "ExecStartPre"},
+             {"ExecStopPost=/bin/true", "ExecStopPost"},
+             {"User=nobody", "User"},
+             {"RootDirectory=/srv/other", "RootDirectory"},
+             {"BindReadOnlyPaths=/opt/kubelet:/usr/local/bin/kubelet", "BindReadOnlyPaths"},
+             {"Environment=A=b \"LD_PRELOAD=/opt/lib.so\"", "Environment"}}) {
+        EXPECT_EQ(start_setting_in(text), setting) << text;
+    }
+}
+
+TEST(StartSettingIn, LeavesTheRestToItsOwner) {
+    for (const char* text :
+         {"[Service]\n#ExecStart=/usr/bin/kubelet\n", "Environment=ExecStart=x\nExecStart\n", "",
+          "ExecStartPre=\nUser=\n", "Environment=HTTPS_PROXY=http://proxy:3128 A=LD_PRELOAD=x",
+          "EnvironmentFile=-/etc/default/kubelet", "MemoryMax=1G\nSlice=system.slice\n"}) {
+        EXPECT_EQ(start_setting_in(text), std::nullopt) << text;
+    }
 }
 
 }  // namespace

@@ -135,10 +135,11 @@ protected:
                       const std::string& fragment = "/etc/systemd/system/kubelet.service") {
         fake.when("GetAll", [=, this](Peer& peer, sd_bus_message* call) {
             constexpr std::uint64_t kNoTime = 0;
-            peer.reply(call, "a{sv}", 4, "ActiveState", "s", "inactive", "FragmentPath", "s",
+            peer.reply(call, "a{sv}", 5, "ActiveState", "s", "inactive", "FragmentPath", "s",
                        fragment.c_str(), "DropInPaths", "as", 2, harmless_.c_str(),
-                       drop_in_.c_str(), "ExecStart", "a(sasbttttuii)", 1, program.c_str(), 2,
-                       argv[0], argv[1], 0, kNoTime, kNoTime, kNoTime, kNoTime, 0U, 0, 0);
+                       drop_in_.c_str(), "User", "s", user_, "ExecStart", "a(sasbttttuii)", 1,
+                       program.c_str(), 2, argv[0], argv[1], 0, kNoTime, kNoTime, kNoTime, kNoTime,
+                       0U, 0, 0);
         });
     }
     auto started() {
@@ -148,6 +149,7 @@ protected:
     }
 
     bool any_command_ = false;
+    const char* user_ = "";
     const fs::path file_ = scratch_.at("/etc/systemd/system/kubelet.service");
     const fs::path drop_in_ = scratch_.top() / "10-kubeadm.conf";
     const fs::path harmless_ = scratch_.top() / "20-environment.conf";
@@ -169,6 +171,17 @@ TEST_F(OwnCommand, IsNotStartedAsAnotherOneAndTheDropInIsNamed) {
         EXPECT_THAT(refused.error().what, Not(HasSubstr(harmless_.string())));
         EXPECT_THAT(fake.calls_of_interest(), Not(Contains(HasSubstr("StartUnit"))));
     }
+}
+
+TEST_F(OwnCommand, IsNotStartedAsAnotherUser) {
+    user_ = "nobody";
+    std::ofstream(drop_in_) << "[Service]\nUser=nobody\n";
+    have_command("/bin/kubelet", {"/bin/kubelet", "--a=b"});
+    EXPECT_THAT(started(), IsError(Code::conflict,
+                                   "without User=, found it in " + drop_in_.string() + "; remove"));
+    EXPECT_THAT(fake.calls_of_interest(), Not(Contains(HasSubstr("StartUnit"))));
+    any_command_ = true;
+    EXPECT_THAT(started(), IsOk());
 }
 
 TEST_F(OwnCommand, IsNotHiddenByAnotherUnitFile) {
