@@ -16,7 +16,7 @@ from testbed.executor.plan import everything, step
 
 DEEP = "KUBEXM_TEST_DEEP" in os.environ
 MOST_CONNECTIONS, MOST_OF_ONE_REFUSAL = 16, 20
-MOST_OBJECTS, MOST_OWNERS, MOST_BYTES, MOST_OFFERS, MOST_STEPS = 4000, 64, 1 << 30, 1000, 200
+MOST_OBJECTS, MOST_OWNERS, MOST_BYTES, MOST_FILE_BYTES, MOST_OFFERS, MOST_STEPS = 4000, 64, 1 << 30, 64 << 20, 1000, 200
 LISTS = ["steps", "documents", "clusters", "registries", "units", "sysctls", "modules", "links", "executables",
          "components"]
 PATHS = ["data-file", "secret-file", "directory", "symlink", "managed-block", "absent-path", "deleted-tree", "unmounted",
@@ -130,6 +130,10 @@ def test_quotas_stop_kubexmd_and_never_a_return(host):
         host.run(["truncate", f"--size={MOST_BYTES}", blob])  # with a hole: it needs no space
         assert f"bytes in the vault: at most {MOST_BYTES}, used {MOST_BYTES}, needed {len(more)}; undo what is not" in apply(
             wire, plan("more", *bundle(more)), [more])
+        host.run(["truncate", f"--size={MOST_FILE_BYTES}", blob])
+        other = {**bundle(more)[-1], "with": {**bundle(more)[-1]["with"], "path": "/etc/kubernetes/pki/other.crt"}}
+        assert f"bytes in files: at most {MOST_FILE_BYTES}, used {MOST_FILE_BYTES}, needed {len(more)}; undo what is not" in apply(
+            wire, plan("other", other), [more])
         host.run(["truncate", f"--size={len(kept)}", blob])
         assert client.undo(wire, "no-bundle") == ""
         assert apply(wire, plan("again", FORWARD)) == ""

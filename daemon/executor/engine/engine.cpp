@@ -182,6 +182,10 @@ Result<> Engine::store(Records& records, const model::Plan& plan, std::span<Cont
     TRY(store_contents(records.vault, plan, contents));
     const std::int64_t after = TRY(records.vault.bytes());
     if (caller.uid != 0) TRY(within_vault({}, before, after));
+    if (caller.uid != 0 && !contents.empty()) {
+        const FileBytes files = TRY(file_bytes(records, plan));
+        TRY(within_files({}, files.before, files.after));
+    }
     TRY(check_kinds(records.journal, records.vault, plan));
     if (caller.uid == 0) return {};  // root decides whom this host trusts
     return check_authorities(records, plan, caller, present_cluster(records, root_));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,12 +20,26 @@ namespace {
 constexpr std::int64_t kOfferSeconds = 3600;
 
 Result<> fits(const char* what, std::int64_t most, std::int64_t used, std::int64_t more) {
-    if (more == 0 || used + more <= most) return {};
+    if (more <= 0 || used + more <= most) return {};
     return refusal(
         "quota", Code::exhausted,
         fmt::format("quota of {}: at most {}, used {}, needed {}; undo what is not needed "
                     "(kubexmctl undo OWNER), or apply the plan as root",
                     what, most, used, more));
+}
+
+/// To the digest of what the step writes there. Components are root's: the trusted list names them.
+void add_files(std::map<std::string, std::string>& files, const model::Step& step) {
+    if (model::traits_of(step).content.may_be_installed) return;
+    for (const std::string& digest : model::describe(step).digests) {
+        files[model::path_of(step)] = digest;
+    }
+}
+
+std::int64_t bytes_of(const Vault& vault, const std::map<std::string, std::string>& files) {
+    std::int64_t sum = 0;
+    for (const auto& [path, digest] : files) sum += vault.size(digest);
+    return sum;
 }
 
 }  // namespace
@@ -44,6 +59,21 @@ Result<> within(const Quota& quota, const Usage& usage, const Demand& demand, st
 
 Result<> within_vault(const Quota& quota, std::int64_t before, std::int64_t after) {
     return fits("bytes in the vault", quota.vault_bytes, before, after - before);
+}
+
+Result<> within_files(const Quota& quota, std::int64_t before, std::int64_t after) {
+    return fits("bytes in files", quota.file_bytes, before, after - before);
+}
+
+Result<FileBytes> file_bytes(Records& records, const model::Plan& plan) {
+    const auto entries = TRY(records.journal.ledger(""));
+    std::map<std::string, std::string> files;
+    for (const LedgerEntry& entry : entries) {
+        if (const auto step = model::step_from_json(entry.step)) add_files(files, *step);
+    }
+    const std::int64_t before = bytes_of(records.vault, files);
+    for (const model::Step& step : plan.steps) add_files(files, step);
+    return FileBytes{before, bytes_of(records.vault, files)};
 }
 
 std::int64_t new_objects(const model::Plan& plan, const std::vector<LedgerEntry>& entries) {

@@ -184,6 +184,13 @@ Result<std::string> Vault::set_aside(const Aside& file, std::uint64_t limit) {
     return directory.path_of(name);
 }
 
+std::int64_t Vault::size(std::string_view digest) const {
+    struct stat file{};
+    const bool is_there =
+        is_sha256(digest) && ::lstat(directory_.path_of(std::string(digest)).c_str(), &file) == 0;
+    return is_there ? file.st_size : 0;
+}
+
 Result<std::int64_t> Vault::bytes() const {
     std::int64_t sum = 0;
     const auto names = TRY(directory_.entries());

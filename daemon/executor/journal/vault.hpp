@@ -43,6 +43,8 @@ public:
         int source = -1;
     };
     Result<std::string> set_aside(const Aside& file, std::uint64_t limit);
+    /// In bytes; 0: not stored.
+    std::int64_t size(std::string_view digest) const;
     /// Of all blobs.
     Result<std::int64_t> bytes() const;
     /// Removes every blob whose digest is not in `wanted`.

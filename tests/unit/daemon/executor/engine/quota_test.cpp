@@ -27,6 +27,14 @@ TEST(Quota, NamesLimitUsedAndNeeded) {
                 IsError(Code::exhausted, "bytes in the vault: at most 100, used 60, needed 41"));
 }
 
+TEST(Quota, OfFilesStopsNoPlanThatNeedsLess) {
+    constexpr Quota kSmall{.file_bytes = 100};
+    EXPECT_TRUE(within_files(kSmall, 40, 100));
+    EXPECT_TRUE(within_files(kSmall, 300, 200));
+    EXPECT_THAT(within_files(kSmall, 60, 101),
+                IsError(Code::exhausted, "bytes in files: at most 100, used 60, needed 41"));
+}
+
 TEST(Quota, OfANodeThatIsThereStopsNoPlanThatAddsNothing) {
     EXPECT_TRUE(within(kQuota, {.entries = 99, .owners = 9, .vault_bytes = 999}, {}, kQuotaNow));
 }
@@ -156,6 +164,52 @@ TEST_F(QuotaOfEngine, TakesNoSecretThatIsNoKey) {
     const model::SecretFile file{.path = "/etc/secret", .handle = "h", .digest = digest};
     EXPECT_THAT(engine.accept({"p", "machine-1", {file}}, contents, kAgentCaller),
                 IsError(Code::invalid, "more than"));
+}
+
+model::SecretFile secret_at(int number, const std::string& digest) {
+    return {.path = fmt::format("/etc/secret-{}", number), .handle = "h", .digest = digest};
+}
+
+/// Files with the same content.
+void fill_files(const std::string& directory, int count, const std::string& digest) {
+    auto journal = Journal::open(directory, {});
+    ASSERT_TRUE(journal) << journal.error().what;
+    StepChanges changes;
+    for (int i = 0; i < count; ++i) {
+        const model::SecretFile file = secret_at(i, digest);
+        changes.prepared.push_back({.index = static_cast<std::uint32_t>(i),
+                                    .type = "secret-file",
+                                    .target = file.path,
+                                    .step = model::to_json(file),
+                                    .written = "",
+                                    .pre_image = "none"});
+    }
+    ASSERT_THAT(journal->begin({.id = "filled", .owner = "machine-1", .document = "{}"},
+                               static_cast<std::uint32_t>(count)),
+                IsOk());
+    ASSERT_THAT(journal->record("filled", changes), IsOk());
+    ASSERT_THAT(journal->end("filled", {PlanState::done, ""}), IsOk());
+}
+
+/// The vault has the content once, the host has it at each path.
+TEST_F(QuotaOfEngine, CountsTheSameContentAtEveryPath) {
+    engine.allow({.directories = {{"secret-file", {"/etc"}}}});
+    const std::string key(std::size_t{64} * 1024, 'k');
+    const std::string digest = sha256(key);
+    const std::string source = scratch_.top() / "source";
+    put(source, key);
+    const int most = static_cast<int>(Quota{}.file_bytes / static_cast<std::int64_t>(key.size()));
+    fill_files(state(), most - 1, digest);
+    const auto offered = [&](const std::string& id, std::vector<model::Step> steps) {
+        std::vector<Content> contents;
+        contents.push_back({digest, Fd{::open(source.c_str(), O_RDONLY | O_CLOEXEC)}});
+        return engine.accept({id, "machine-1", std::move(steps)}, contents, kAgentCaller);
+    };
+    EXPECT_THAT(offered("more", {secret_at(most, digest), secret_at(most + 1, digest)}),
+                IsError(Code::exhausted,
+                        "bytes in files: at most 67108864, used 67043328, needed "
+                        "131072"));
+    EXPECT_THAT(offered("last", {secret_at(0, digest), secret_at(most, digest)}), IsOk());
 }
 
 TEST_F(QuotaOfEngine, DoesNotAuditEveryReturnThatIsStoppedAtOnce) {

@@ -99,6 +99,22 @@ TEST(Growth, OthersDoNotPushOutThePlansOfRoot) {
     EXPECT_THAT(*journal->outcomes(), SizeIs(4));
 }
 
+/// In a week kubexmd can cause 168,000 offers, which are half as long, and 450,000 other records at
+/// most: less than 400 MB, as SECURITY.md says.
+TEST(Growth, OfTheAuditIsSmallForEachRecord) {
+    const FaultVfs fast;
+    const Scratch scratch;
+    auto journal = Journal::open(scratch.path(), {});
+    ASSERT_TRUE(journal) << journal.error().what;
+    const auto size = [&] { return std::filesystem::file_size(scratch.file("journal.db")); };
+    const auto before = size();
+    constexpr int kRecords = 1000;
+    for (int number = 0; number < kRecords; ++number) {
+        ASSERT_OK(journal->audit(998, 4194304, "plan cancelled", std::string(512, 'x')));
+    }
+    EXPECT_LE((size() - before) / kRecords, 700U);
+}
+
 TEST(Growth, DeletedContentIsErasedFromTheFiles) {
     const Scratch scratch;
     const auto bytes = [&] {
