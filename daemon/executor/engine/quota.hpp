@@ -13,11 +13,11 @@ namespace kubexm::executor {
 /// Limits for user kubexm: its plans must not fill the disk, nor push older records out of the
 /// audit. Root has no quota, and an undo needs none.
 struct Quota {
-    std::int64_t entries = 4000;                         // of the ledger
-    std::int64_t owners = 64;                            // with objects on the host
-    std::int64_t vault_bytes = std::int64_t{1} << 30U;   // of file content, each content once
+    std::int64_t entries = 4000;                        // of the ledger
+    std::int64_t owners = 64;                           // with objects on the host
+    std::int64_t vault_bytes = std::int64_t{1} << 30U;  // of file content, each content once
     std::int64_t file_bytes = std::int64_t{64} << 20U;  // of the files with it, each path
-    std::int64_t offers = 1000;                          // plans in an hour
+    std::int64_t offers = 1000;                         // plans in an hour
 };
 
 /// Of all users, but for the offers.

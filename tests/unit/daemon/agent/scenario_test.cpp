@@ -38,8 +38,9 @@ TEST_F(Scenario, NoPhaseIsShownTooEarly) {
     join();
     ask_for_release();
     advance(10s);
-    EXPECT_THAT(phases_, ElementsAre(Phase::enrolling, Phase::waiting, Phase::joining,
-                                     Phase::joined, Phase::releasing, Phase::waiting));
+    EXPECT_THAT(phases_,
+                ElementsAre(Phase::unconfigured, Phase::enrolling, Phase::waiting, Phase::joining,
+                            Phase::joined, Phase::releasing, Phase::waiting));
 }
 
 TEST_F(Scenario, AWaitingCertificateIsReportedWithTheCommand) {

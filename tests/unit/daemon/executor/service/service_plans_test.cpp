@@ -154,6 +154,8 @@ TEST_F(ServicePlansTest, AnUndoThatRunsIsNotReplacedByAnotherOfKubexmd) {
     hold_worker();  // it is resumed afterwards
     WireClient client = greeted_as_agent();
     client.send(5, wire::Undo{"u2", "machine-1"});
+    client.send(6, wire::Hello{wire::kProtocol, "a test"});  // answered after the undo was read
+    EXPECT_EQ(client.received().id, 6U);
     release_worker();
     const auto reply = client.last(5);
     ASSERT_EQ(refusal_in(reply), "");
