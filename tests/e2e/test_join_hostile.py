@@ -66,6 +66,15 @@ SECRETS = {
     "has an unknown token": (
         lambda cluster: {"bootstrap-kubeconfig": changed(cluster, token=UNKNOWN_TOKEN)},
         ["certificatesigningrequests", "401", "Unauthorized", "may have expired"]),
+    "names a server with a path": (
+        lambda cluster: {"bootstrap-kubeconfig": changed(cluster, server=f"{cluster.server}/k8s/clusters/c-1")},
+        ["cluster-allowed", "6443/k8s/clusters/c-1", "https://HOST or https://HOST:PORT", "correct the server"]),
+    "names a server without encryption": (
+        lambda cluster: {"bootstrap-kubeconfig": changed(cluster, server=cluster.server.replace("https", "http"))},
+        ["secret by-hand", "server", "expected https://HOST[:PORT][/PATH], without user and query"]),
+    "names a server with a user": (
+        lambda cluster: {"bootstrap-kubeconfig": changed(cluster, server=cluster.server.replace("//", "//admin:x@"))},
+        ["secret by-hand", "server", "expected https://HOST[:PORT][/PATH], without user and query"]),
     "has a word for a number": (
         lambda cluster: bootstrap_data(cluster, **{"kubelet-config.yaml": f"{KUBELET}maxPods: many\n"}),
         ["secret by-hand", "data.kubelet-config.yaml", "maxPods", "expected a number"]),

@@ -34,6 +34,12 @@ iptables: {{localhostNodePorts: false}}
 conntrack: {{maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s}}
 """
 
+# By hand, where kubelet and volume plugins have theirs.
+AMONG_KUBELETS = """cd /var/lib/kubelet; echo kept > meanwhile.txt
+for directory in plugins/meanwhile/mount pods/meanwhile/mount; do
+    mkdir -p $directory; mount -t tmpfs meanwhile $directory; echo kept > $directory/file
+done"""
+
 pytestmark = pytest.mark.usefixtures("forget")
 
 
@@ -70,6 +76,7 @@ def test_what_others_have_stays_as_it_is(cluster, node):
     _make_others(node, "before", 0)
     _join_and_run_a_pod(cluster, node)
     _make_others(node, "meanwhile", 1)
+    node.run(["sh", "-ec", AMONG_KUBELETS])
     _run_kube_proxy(cluster, node, "iptables")
     _trace(node, "calico", "cilium", "nodelocaldns")
     theirs = _others(node)
@@ -77,7 +84,8 @@ def test_what_others_have_stays_as_it_is(cluster, node):
     assert undone.returncode == 0, undone.stdout + undone.stderr
     assert _others(node) == theirs
     for words in ("/run/netns stays with cni-4f1c2d3e-meanwhile, meanwhile, netns-4f1c2d3e-meanwhile: not made by pods",
-                  "/var/lib/kubelet stays with meanwhile, meanwhile-busy, meanwhile-deep: not made by pods",
+                  "/var/lib/kubelet stays with meanwhile, meanwhile-busy, meanwhile-deep, meanwhile.txt, "
+                  "plugins/meanwhile/mount, pods/meanwhile: not made by pods",
                   "/etc/kubernetes stays with meanwhile.txt: not made by pods",
                   "/etc/kubernetes/pki stays with meanwhile.txt: not made by pods",
                   "net.ipv4.ip_forward stays 1: docker1, cni-podman1, virbr1 appeared meanwhile",
@@ -229,7 +237,7 @@ def _others(node: Node) -> dict[str, str]:
         "chains": "nft --stateless --handle list ruleset | grep -E 'DOCKER|NETAVARK|netavark|LIBVIRT|CNI-(before|meanwhile)'",
         "namespaces": "cd /run/netns; stat -c '%n %i' *before *meanwhile",
         "mounts": "grep -E 'before|meanwhile' /proc/1/mountinfo | grep -v overlay",
-        "files": "cd /var/lib/kubelet && tail -n +1 */file */below/file /etc/kubernetes/*.txt /etc/kubernetes/pki/*.txt",
+        "files": "cd /var/lib/kubelet && tail -n +1 *.txt */file */below/file */*/mount/file /etc/kubernetes/*.txt /etc/kubernetes/pki/*.txt",
         "networks": "ls -R /var/lib/cni/networks/podman* /var/lib/cni/networks/nerdctl*; grep kubelet /etc/fstab",
         "processes": "systemctl show --property=MainPID busy-before busy-meanwhile",
         "containers": "for name in before meanwhile; do ctr --namespace $name tasks ls; done",

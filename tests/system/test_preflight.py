@@ -194,8 +194,9 @@ def test_no_other_command_is_started_as_kubelet(node, place):
                                      "BindReadOnlyPaths=/bin/true:/usr/local/bin/kubelet", "Environment=LD_PRELOAD=/srv/lib.so"])
 def test_no_drop_in_changes_whom_or_what_kubelet_starts(node, setting):
     """Before a join it is a finding; one that comes later stops the next start."""
-    name, drop_in = setting.split("=")[0], f"{DROP_IN}/30-theirs.conf"
-    sh(node, f"mkdir -p {DROP_IN}; printf '[Service]\\n{setting}\\n' > {drop_in}; systemctl daemon-reload")
+    place = "/run/systemd/system/kubelet.service.d"
+    name, drop_in = setting.split("=")[0], f"{place}/30-theirs.conf"
+    sh(node, f"mkdir -p {place}; printf '[Service]\\n{setting}\\n' > {drop_in}; systemctl daemon-reload")
     try:
         assert f"{drop_in} sets {name}=" in until_found(node, {"kubelet-drop-in"})["kubelet-drop-in"]["found"]
         failed = apply_own_kubelet(node)
@@ -203,7 +204,7 @@ def test_no_drop_in_changes_whom_or_what_kubelet_starts(node, setting):
         assert f"without {name}=, found it in {drop_in}; remove that file" in failed.stdout + failed.stderr
         assert node.shown("ActiveState", "kubelet.service") == "inactive"
     finally:
-        sh(node, f"kubexmctl undo by-hand; rm -r {DROP_IN}; systemctl daemon-reload")
+        sh(node, f"kubexmctl undo by-hand; rm -r {place}; systemctl daemon-reload")
     until_found(node, set())
 
 
