@@ -90,11 +90,11 @@ int read_has_value(sd_bus_message* from) {
     if (type == SD_BUS_TYPE_ARRAY) return read_is_filled(from, elements);
     if (type == SD_BUS_TYPE_BOOLEAN) {
         int value = 0;
-        got = sd_bus_message_read_basic(from, type, &value);
+        got = sd_bus_message_read(from, "b", &value);
         return got < 0 ? got : value;
     }
     const char* text = "";
-    got = sd_bus_message_read_basic(from, SD_BUS_TYPE_STRING, &text);
+    got = sd_bus_message_read(from, "s", &text);
     return got < 0 ? got : static_cast<int>(*text != '\0');
 }
 
