@@ -25,7 +25,7 @@ inline constexpr std::string_view kPlanOffered = "plan offered";  // an event of
 /// Texts of errors and of the audit are cut after 4096 bytes.
 class Journal {
 public:
-    /// Of plans of root, and as many of all others.
+    /// Of plans of root, and as many of all others; outcomes of machines have limits of their own.
     struct Limits {
         std::uint32_t finished_plans = 200;  // older ones are dropped, with their steps
         std::uint32_t outcomes = 200;        // of owners without an object on the host

@@ -10,6 +10,7 @@
 #include "daemon/executor/journal/impl.hpp"
 #include "daemon/executor/journal/journal.hpp"
 #include "daemon/executor/journal/rows.hpp"
+#include "daemon/model/owner.hpp"
 
 namespace kubexm::executor {
 
@@ -89,19 +90,27 @@ Result<bool> goes_on_with_undo(const Database& database, const PlanRecord& plan)
     return newest && newest->purpose == PlanPurpose::release && newest->state != PlanState::running;
 }
 
-/// Plans and outcomes of root and those of others are counted apart: others must not push out
-/// root's.
-Result<> drop_old_of(const Database& database, bool is_root, const Journal::Limits& limits) {
-    TRY(
-        database.run("INSERT INTO seen(sequence, id, root) SELECT sequence, id, uid = 0 FROM plans "
-                     "WHERE state <> 'running' AND (uid = 0) = ? "
-                     "ORDER BY sequence DESC LIMIT -1 OFFSET ?",
-                     is_root, static_cast<std::int64_t>(limits.finished_plans)));
+/// Those of root and those of others are counted apart: others must not push out root's.
+Result<> drop_plans(const Database& database, bool is_root, const Journal::Limits& limits) {
     return database.run(
-        "DELETE FROM outcomes WHERE sequence IN (SELECT sequence FROM outcomes WHERE owner NOT IN "
-        "(SELECT owner FROM ledger_owners) AND (uid = 0) = ? "
-        "ORDER BY sequence DESC LIMIT -1 OFFSET ?)",
-        is_root, static_cast<std::int64_t>(limits.outcomes));
+        "INSERT INTO seen(sequence, id, root) SELECT sequence, id, uid = 0 FROM plans "
+        "WHERE state <> 'running' AND (uid = 0) = ? "
+        "ORDER BY sequence DESC LIMIT -1 OFFSET ?",
+        is_root, static_cast<std::int64_t>(limits.finished_plans));
+}
+
+/// Those of machines are counted apart, too: kubexmd must not join a machine again that root has
+/// released, however many plans of its own root has carried out since.
+Result<> drop_outcomes(const Database& database, bool is_root, const Journal::Limits& limits) {
+    for (const bool is_machine : {false, true}) {
+        TRY(database.run(
+            "DELETE FROM outcomes WHERE sequence IN (SELECT sequence FROM outcomes WHERE owner NOT "
+            "IN (SELECT owner FROM ledger_owners) AND (uid = 0) = ? "
+            "AND (substr(owner, 1, length(?)) = ?) = ? ORDER BY sequence DESC LIMIT -1 OFFSET ?)",
+            is_root, model::kMachinePrefix, model::kMachinePrefix, is_machine,
+            static_cast<std::int64_t>(limits.outcomes)));
+    }
+    return {};
 }
 
 Result<> drop_old_ids(const Database& database, std::int64_t limit) {
@@ -115,7 +124,10 @@ Result<> drop_old_ids(const Database& database, std::int64_t limit) {
 }
 
 Result<> drop_old(const Database& database, const Journal::Limits& limits) {
-    for (const bool is_root : {false, true}) TRY(drop_old_of(database, is_root, limits));
+    for (const bool is_root : {false, true}) {
+        TRY(drop_plans(database, is_root, limits));
+        TRY(drop_outcomes(database, is_root, limits));
+    }
     TRY(database.run("DELETE FROM plans WHERE sequence IN (SELECT sequence FROM seen)"));
     TRY(drop_old_ids(database, limits.known_ids));
     return database.run(

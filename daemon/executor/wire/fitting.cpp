@@ -88,12 +88,22 @@ void shorten_details(ObservedOwner& owner, const Details& most) {
     for (std::string& object : owner.pending) cut(object, most.text);
 }
 
-constexpr int kLastRank = 2;
+constexpr int kLastRank = 4;
 
-/// What kubexmd decides by goes first: the machines, then who has objects on the host.
+bool is_released_by_root(const ObservedOwner& owner) {
+    if (owner.outcomes.empty()) return false;
+    const Outcome& last = owner.outcomes.front();
+    return last.purpose == model::PlanPurpose::release && last.uid == 0;
+}
+
+/// kubexmd decides by the machines: by those that are here or about to be, and by those that root
+/// released, which it must not join again. Then by who else has objects on the host.
 int rank_of(const ObservedOwner& owner) {
-    if (model::is_machine_owner(owner.name)) return 0;
-    return owner.objects > 0 ? 1 : kLastRank;
+    const auto runs = [](const Outcome& each) { return each.state == model::PlanState::running; };
+    const bool is_present = owner.objects > 0 || std::ranges::any_of(owner.outcomes, runs);
+    if (!model::is_machine_owner(owner.name)) return is_present ? 3 : kLastRank;
+    if (is_present) return 0;
+    return is_released_by_root(owner) ? 1 : 2;
 }
 
 /// The order stays.

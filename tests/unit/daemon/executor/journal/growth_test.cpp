@@ -115,6 +115,29 @@ TEST(Growth, OfTheAuditIsSmallForEachRecord) {
     EXPECT_LE((size() - before) / kRecords, 700U);
 }
 
+TEST(Growth, NoPlansPushOutTheMachineThatRootReleased) {
+    const FaultVfs fast;
+    const Scratch scratch;
+    auto journal = Journal::open(scratch.path(), {.finished_plans = 2, .outcomes = 5});
+    ASSERT_TRUE(journal) << journal.error().what;
+    const auto run = [&](const std::string& id, const std::string& owner, std::uint32_t uid) {
+        PlanRecord plan = plan_named(id);
+        plan.owner = owner;
+        plan.uid = uid;
+        plan.purpose = PlanPurpose::release;
+        ASSERT_OK(journal->begin(plan, 0));
+        ASSERT_OK(journal->end(id, {PlanState::undone, ""}));
+    };
+    run("undo-1", "machine-1", 0);
+    for (int number = 0; number < 100; ++number) {
+        run(fmt::format("root-{}", number), fmt::format("owner-{}", number), 0);
+        run(fmt::format("other-{}", number), fmt::format("machine-other-{}", number), 998);
+    }
+    const auto outcomes = *journal->outcomes();
+    EXPECT_EQ(outcomes.back().owner, "machine-1");
+    EXPECT_THAT(outcomes, SizeIs(1 + 5 + 5)) << "and all of it is bounded";
+}
+
 TEST(Growth, DeletedContentIsErasedFromTheFiles) {
     const Scratch scratch;
     const auto bytes = [&] {

@@ -100,6 +100,24 @@ TEST(Fitting, EveryMachineIsObserved) {
     EXPECT_EQ(got.owners.front().name, "root-0") << "the newest first";
 }
 
+TEST(Fitting, AMachineThatRootReleasedIsObservedBesideManyThatAreGone) {
+    Outcome released{.purpose = model::PlanPurpose::release};
+    released.uid = 990;
+    released.state = model::PlanState::undone;
+    Observation observation;
+    for (int i = 0; i < 300; ++i) {
+        observation.owners.push_back({fmt::format("machine-{}", i), 0, {released}, {}});
+    }
+    released.uid = 0;
+    observation.owners.push_back({"machine-of-root", 0, {released}, {}});
+    observation.owners.push_back({"machine-here", 3, {}, {}});
+    observation.owners.push_back({"machine-begun", 0, {{.purpose = model::PlanPurpose::join}}, {}});
+    std::vector<std::string> names;
+    for (const ObservedOwner& owner : sent(observation).owners) names.push_back(owner.name);
+    EXPECT_THAT(names, SizeIs(256));
+    EXPECT_THAT(names, testing::IsSupersetOf({"machine-of-root", "machine-here", "machine-begun"}));
+}
+
 TEST(Fitting, OwnersAreAsManyAsAReaderAccepts) {
     const auto observed = [](std::size_t outcomes) {
         Observation observation;
