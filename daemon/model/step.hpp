@@ -105,8 +105,8 @@ struct SecretFile {
     std::string handle;
     std::string digest;
     FileAccess access{.mode = Mode{0600}};
-    /// What the file is a generation of: "kubelet-client". When it is done, the owner's older files
-    /// of the series are undone, except the previous one.
+    /// The file is one generation of this series, such as "kubelet-client". When the step is done,
+    /// the owner's older files of the series are undone, except the previous one.
     std::optional<std::string> series;
 
     Description describe() const;
@@ -187,7 +187,7 @@ struct AbsentPath {
 /// No directory at a path. Everything below it on the same file system is deleted.
 struct DeletedTree {
     static constexpr std::string_view kType = "deleted-tree";
-    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,     UndoOrder::in_order,
+    static constexpr StepTraits kTraits{kTreeDeadline,   State::on_disk,     UndoOrder::in_order,
                                         kNoContent,      CommitGroup::alone, NeededBy::none,
                                         DriftCheck::none};
     std::string path;
@@ -346,7 +346,7 @@ struct ComponentVersion {
 /// A path that a started unit will create or fill. Undo removes everything new in it.
 struct Claim {
     static constexpr std::string_view kType = "claim";
-    static constexpr StepTraits kTraits{kStepDeadline,   State::on_disk,       UndoOrder::in_order,
+    static constexpr StepTraits kTraits{kTreeDeadline,   State::on_disk,       UndoOrder::in_order,
                                         kNoContent,      CommitGroup::records, NeededBy::both,
                                         DriftCheck::none};
     std::string path;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-// The traits of a step type, beside its struct. Nothing here has a default: the
-// compiler finds what a new type forgot.
+// The traits of a step type, beside its struct. No trait has a default: the compiler names each one
+// that a new type forgot.
 
 namespace kubexm::model {
 
@@ -17,10 +17,11 @@ enum class State { on_disk, runtime };
 enum class UndoOrder { in_order, last };
 
 /// `records`: applying it changes nothing, its pre-image is for undo alone. `alone`: it starts or
-/// stops something, destroys what cannot be captured, or takes long; it shares no commit.
+/// stops something, destroys content that cannot be captured, or takes long; it shares no commit.
 enum class CommitGroup { records, grouped, alone };
 
-/// What needs the object, or makes it again, while it still runs; such an undo goes first.
+/// The users of the object that need it, or make it again, while they still run; such an undo goes
+/// first.
 enum class NeededBy { none, units, pods, both };
 
 /// How an applied step is compared with the host later. `none`: it changes something once, or only
@@ -39,8 +40,11 @@ inline constexpr StepContent kCaBundle{std::uint64_t{256} << 10U, false};
 inline constexpr StepContent kSecretData{std::uint64_t{64} << 10U, false};  // a key and its chain
 inline constexpr StepContent kBinaries{std::uint64_t{1} << 30U, true};
 
-/// The slowest steps: deleting a large tree, stopping a unit that does not react.
+/// The slowest usual step restarts a unit that ignores SIGTERM: 90 s until systemd's SIGKILL, and
+/// 90 s for its start.
 inline constexpr std::chrono::minutes kStepDeadline{5};
+/// Deletes a tree: a million files on a slow disk.
+inline constexpr std::chrono::minutes kTreeDeadline{15};
 
 /// The same for all steps of a type.
 struct StepTraits {
@@ -64,7 +68,7 @@ struct StepTraits {
           drift(drift_) {}
 };
 
-/// What one step is about.
+/// The object and the text of one step.
 struct Description {
     std::string target;  // a path, a unit, a key; equal type and target: the same object
     std::string object;  // for a list of objects: "file /etc/hosts", "unit kubelet.service"

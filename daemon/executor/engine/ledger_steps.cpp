@@ -92,7 +92,7 @@ std::vector<std::string> paths_of_others(const std::vector<LedgerEntry>& ledger,
 bool was_created(const LedgerEntry& entry) {
     const auto image = image_from_json(entry.pre_image);
     const auto* path = image ? std::get_if<PathPreImage>(&*image) : nullptr;
-    return path != nullptr && path->kind == "absent";
+    return path != nullptr && path->kind == PathKind::absent;
 }
 
 bool is_undone_last(const LedgerEntry& entry) {

@@ -30,13 +30,6 @@ std::vector<LedgerEntry> in_undo_order(std::vector<LedgerEntry> entries) {
     return entries;
 }
 
-/// Whether there was something before the plan.
-bool comes_back(const LedgerEntry& entry) {
-    const auto image = image_from_json(entry.pre_image);
-    const auto* path = image ? std::get_if<PathPreImage>(&*image) : nullptr;
-    return path == nullptr || path->kind != "absent";
-}
-
 model::Remaining remaining(std::string object, std::string why, bool blocks_join) {
     if (why.size() > kMostReason) why = why.substr(0, why.rfind(' ', kMostReason)) + " ...";
     return {std::move(object), std::move(why), blocks_join};
@@ -201,10 +194,10 @@ bool LedgerUndo::should_stop() const {
     return run_.should_stop();
 }
 
-/// What comes back below a claim before the claim's undo would be removed by it, as new.
+/// An object that is restored below a claim before the claim's undo would be removed by it, as new.
 const LedgerUndo::Failure* LedgerUndo::blocking(const LedgerEntry& entry,
                                                 const model::Step& step) const {
-    const bool returns = comes_back(entry);
+    const bool returns = !was_created(entry);
     const auto found = std::ranges::find_if(failures_, [&](const Failure& failure) {
         if (!failure.step) return false;
         return depends(step, *failure.step) || (returns && is_claimed(step, *failure.step));

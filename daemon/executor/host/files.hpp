@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 #include "daemon/base/deadline.hpp"
 #include "daemon/base/error.hpp"
 #include "daemon/base/fd.hpp"
+#include "daemon/base/names.hpp"
 
 namespace kubexm::executor {
 
@@ -28,6 +30,7 @@ private:
     Fd fd_;
 };
 
+/// `other`: a device, pipe or socket.
 enum class PathKind { absent, file, directory, symlink, other };
 
 /// Everything about an object that undo restores. Extended attributes include ACLs, capabilities
@@ -127,3 +130,19 @@ Result<> delete_tree(
 Result<> remove_leftovers(const Root& root, const std::string& path);
 
 }  // namespace kubexm::executor
+
+namespace kubexm {
+
+template <>
+struct Names<executor::PathKind> {
+    using enum executor::PathKind;
+    static constexpr std::array<std::pair<executor::PathKind, std::string_view>, 5> kAll{{
+        {absent, "absent"},
+        {file, "file"},
+        {directory, "directory"},
+        {symlink, "symlink"},
+        {other, "other"},
+    }};
+};
+
+}  // namespace kubexm

@@ -40,13 +40,18 @@ Link described(const nlmsghdr* message) {
     return link;
 }
 
+nlmsghdr* link_request(NetlinkBuffer& buffer, std::uint16_t type, std::uint16_t flag) {
+    nlmsghdr* request = ::mnl_nlmsg_put_header(buffer.data());
+    request->nlmsg_type = type;
+    request->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flag);
+    ::mnl_nlmsg_put_extra_header(request, sizeof(ifinfomsg));
+    return request;
+}
+
 Result<std::vector<std::string>> dump_links() {
     auto kernel = TRY(Netlink::open(NETLINK_ROUTE));
     NetlinkBuffer buffer{};
-    nlmsghdr* request = ::mnl_nlmsg_put_header(buffer.data());
-    request->nlmsg_type = RTM_GETLINK;
-    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    ::mnl_nlmsg_put_extra_header(request, sizeof(ifinfomsg));
+    const nlmsghdr* request = link_request(buffer, RTM_GETLINK, NLM_F_DUMP);
     return kernel.ask(bytes_of(request), "listing links");
 }
 
@@ -74,10 +79,7 @@ Result<std::vector<std::string>> list_links() {
 Result<> delete_link(const std::string& name) {
     auto kernel = TRY(Netlink::open(NETLINK_ROUTE));
     NetlinkBuffer buffer{};
-    nlmsghdr* request = ::mnl_nlmsg_put_header(buffer.data());
-    request->nlmsg_type = RTM_DELLINK;
-    request->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-    ::mnl_nlmsg_put_extra_header(request, sizeof(ifinfomsg));
+    nlmsghdr* request = link_request(buffer, RTM_DELLINK, NLM_F_ACK);
     if (!::mnl_attr_put_strz_check(request, buffer.size(), IFLA_IFNAME, name.c_str())) {
         return fail(Code::invalid, "link name: expected at most 15 bytes");
     }

@@ -42,7 +42,7 @@ Attributes attributes_of(const PathState& state) {
 bool differs_by_block_only(Context& context, const model::ManagedBlock& step,
                            const PathPreImage& before, const std::string& text) {
     std::string original;
-    if (before.kind == "file") {
+    if (before.kind == PathKind::file) {
         auto blob = context.vault.open_blob(before.digest);
         if (!blob) return false;
         auto content = read_rest(blob->get(), step.path, kMaxFile);

@@ -31,8 +31,9 @@ std::string stays(const std::string& path, const ObjectNames& others) {
 /// existed before, or that replaced a directory that existed before, belongs to another owner, and
 /// so does its target.
 bool has_other_owner(const PathPreImage& before, PathKind now) {
-    if (before.kind == "absent") return false;
-    return before.kind != "directory" || (now != PathKind::directory && now != PathKind::absent);
+    if (before.kind == PathKind::absent) return false;
+    return before.kind != PathKind::directory ||
+           (now != PathKind::directory && now != PathKind::absent);
 }
 
 Result<ObjectNames> mounted_paths(Context& context, const std::string& path) {
@@ -51,7 +52,7 @@ Result<ObjectNames> mounted_paths(Context& context, const std::string& path) {
 /// A whole tree is empty by now: one that is filled meanwhile is tried again.
 Result<std::string> restore(Context& context, const model::Claim& step,
                             const PathPreImage& before) {
-    if (before.kind == "directory") return restore_path(context, step.path, before);
+    if (before.kind == PathKind::directory) return restore_path(context, step.path, before);
     if (holds_others(context, step.path)) return step.path + " stays: another owner has it";
     auto done = remove_path(context.root, step.path);
     const bool is_full = !done && done.error().code == Code::conflict;
@@ -95,7 +96,7 @@ Result<std::string> undo(Context& context, const model::Claim& step, const PreIm
     const auto now = TRY(state_at(context, step.path));
     if (has_other_owner(before.directory, now.kind)) {
         return fmt::format("{} stays with its content: before the plan {}, now {}", step.path,
-                           before.directory.kind, image_of(now).kind);
+                           name_of(before.directory.kind), name_of(now.kind));
     }
     if (step.if_empty == true) return restore(context, step, before.directory);
     const ObjectNames others = TRY(claimed::take_new(context, step, before, now.kind));

@@ -144,7 +144,7 @@ Result<bool> holds(Context& context, const ComponentVersion& step) {
 Result<PreImage> capture(Context& context, const ComponentVersion& step) {
     TRY(check_existing(context, step));
     auto home = TRY(capture_path(context, home_of(step)));
-    if (home.kind == "absent") return ComponentPreImage{std::move(home), {.kind = "absent"}, {}};
+    if (home.kind == PathKind::absent) return ComponentPreImage{std::move(home), {}, {}};
     auto link = TRY(capture_path(context, link_of(step)));
     auto entries = TRY(list_directory(context.root, home_of(step), kMaxVersions));
     return ComponentPreImage{std::move(home), std::move(link), std::move(entries)};

@@ -57,7 +57,7 @@ Result<> apply(Context& context, const model::Directory& step) {
 /// A directory that was there before was not changed.
 Result<std::string> undo(Context& context, const model::Directory& step, const PreImage& image) {
     const auto before = TRY(image_as<PathPreImage>(image));
-    if (before.kind == "directory") return std::string();
+    if (before.kind == PathKind::directory) return std::string();
     return restore_path(context, step.path, before);
 }
 
@@ -128,7 +128,7 @@ Result<> apply(Context& context, const model::AbsentPath& step) {
 /// An object that is there now is not ours: the step leaves none.
 Result<std::string> undo(Context& context, const model::AbsentPath& step, const PreImage& image) {
     const auto before = TRY(image_as<PathPreImage>(image));
-    if (before.kind == "absent") return std::string();
+    if (before.kind == PathKind::absent) return std::string();
     return restore_if_ours(context, step.path, image, [](const PathState&) { return false; });
 }
 
@@ -175,7 +175,7 @@ Result<> apply(Context& context, const model::DeletedTree& step) {
 
 Result<std::string> undo(Context&, const model::DeletedTree& step, const PreImage& image) {
     const auto before = TRY(image_as<PathPreImage>(image));
-    if (before.kind == "absent") return std::string();
+    if (before.kind == PathKind::absent) return std::string();
     return fmt::format("{}: deleted content cannot be restored", step.path);
 }
 

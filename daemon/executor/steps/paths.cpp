@@ -14,22 +14,6 @@ namespace {
 
 constexpr std::uint64_t kMaxPreserved = std::uint64_t{64} << 20U;
 
-std::string_view word_of(PathKind kind) {
-    switch (kind) {
-        case PathKind::absent:
-            return "absent";
-        case PathKind::file:
-            return "file";
-        case PathKind::directory:
-            return "directory";
-        case PathKind::symlink:
-            return "symlink";
-        case PathKind::other:
-            return "other";
-    }
-    std::unreachable();
-}
-
 Result<Attributes> attributes_of(const PathPreImage& image) {
     Attributes attributes{image.mode, image.uid, image.gid, {}};
     for (const Xattr& xattr : image.xattrs) {
@@ -76,6 +60,25 @@ Result<> restore_file(Context& context, const std::string& path, const PathPreIm
                              {kMaxPreserved, context.deadline}, attributes);
 }
 
+Result<> put_back(Context& context, const std::string& path, const PathPreImage& image) {
+    const auto attributes = TRY(attributes_of(image));
+    switch (image.kind) {
+        case PathKind::file:
+            return restore_file(context, path, image, attributes);
+        case PathKind::directory:
+            return restore_directory(context, path, attributes);
+        case PathKind::symlink:
+            return replace_symlink(context.root, path, image.target, attributes);
+        case PathKind::absent:
+        case PathKind::other:
+            break;
+    }
+    return fail(Code::corrupt,
+                fmt::format("ledger: pre-image of {}: expected a file, directory or symlink, "
+                            "found {}",
+                            path, name_of(image.kind)));
+}
+
 /// apply() refuses to replace a file with several hard links, so undo must not touch it either.
 Result<bool> was_never_replaced(Context& context, const std::string& path,
                                 const PathPreImage& image) {
@@ -110,14 +113,16 @@ Result<std::string> remove_changed(Context& context, const std::string& path,
     return fmt::format("{}: changed after the plan wrote it; moved to {}", path, copy);
 }
 
-/// It existed before us, and was changed since: it stays, and so does what was there before.
+/// A file that existed before us and was changed since stays, and so does its original.
 Result<std::string> leave_changed(Context& context, const std::string& path,
                                   const PathPreImage& image) {
     const auto text = [&](const std::string& original) {
         return fmt::format("{} stays: changed after the plan wrote it; original: {}", path,
                            original);
     };
-    if (image.kind != "file") return text(fmt::format("a {} {}", image.kind, image.target));
+    if (image.kind != PathKind::file) {
+        return text(fmt::format("a {} {}", name_of(image.kind), image.target));
+    }
     auto blob = context.vault.open_blob(image.digest);
     if (!blob) return during("original of " + path, blob.error());
     const std::string copy =
@@ -128,14 +133,8 @@ Result<std::string> leave_changed(Context& context, const std::string& path,
 }  // namespace
 
 PathPreImage image_of(const PathState& state) {
-    PathPreImage image{std::string(word_of(state.kind)),
-                       state.digest,
-                       state.target,
-                       state.mode,
-                       state.uid,
-                       state.gid,
-                       {},
-                       {}};
+    PathPreImage image{state.kind, state.digest, state.target, state.mode,
+                       state.uid,  state.gid,    {},           {}};
     for (const auto& [name, value] : state.xattrs) image.xattrs.push_back({name, to_hex(value)});
     return image;
 }
@@ -176,7 +175,7 @@ Result<PathPreImage> capture_path(Context& context, const std::string& path) {
 }
 
 Result<PreImage> capture_unless_ours(Context& context, const std::string& path, bool is_ours) {
-    if (is_ours) return PathPreImage{.kind = std::string(word_of(PathKind::absent)), .ours = true};
+    if (is_ours) return PathPreImage{.ours = true};
     return capture_path(context, path);
 }
 
@@ -187,20 +186,10 @@ bool is_private(const PathState& state) {
 Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathPreImage& image) {
     TRY(remove_leftovers(context.root, path));
-    if (image.kind == "absent") return remove_ours(context, path);
+    if (image.kind == PathKind::absent) return remove_ours(context, path);
     const bool untouched = TRY(was_never_replaced(context, path, image));
     if (untouched) return std::string();
-    const auto attributes = TRY(attributes_of(image));
-    if (image.kind == "file") {
-        TRY(restore_file(context, path, image, attributes));
-    } else if (image.kind == "directory") {
-        TRY(restore_directory(context, path, attributes));
-    } else if (image.kind == "symlink") {
-        TRY(replace_symlink(context.root, path, image.target, attributes));
-    } else {
-        return fail(Code::corrupt,
-                    fmt::format("ledger: pre-image of {}: unknown kind {}", path, image.kind));
-    }
+    TRY(put_back(context, path, image));
     return std::string();
 }
 
@@ -212,7 +201,7 @@ Result<std::string> restore_if_ours(Context& context, const std::string& path,
         now.kind == PathKind::absent || image_of(now) == before || ours(now);
     if (nothing_to_lose) return restore_path(context, path, before);
     TRY(remove_leftovers(context.root, path));
-    if (before.kind == "absent") return remove_changed(context, path, now);
+    if (before.kind == PathKind::absent) return remove_changed(context, path, now);
     return leave_changed(context, path, before);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/base/error.hpp"
+#include "daemon/executor/host/files.hpp"
 
 namespace kubexm::executor {
 
@@ -29,7 +30,7 @@ struct Xattr {
 
 struct PathPreImage {
     static constexpr std::string_view kType = "path";
-    std::string kind;  // "absent", "file", "directory", "symlink"
+    PathKind kind = PathKind::absent;
     std::string digest;
     std::string target;
     std::uint32_t mode = 0;

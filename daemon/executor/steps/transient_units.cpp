@@ -32,6 +32,11 @@ Result<> permitted(const model::AllowList& allow, const model::TransientUnit& st
                                 step.name)));
     }
     if (step.argv.empty()) return fail(Code::invalid, "argv: expected a command, found none");
+    constexpr auto kLongest = model::TransientUnit::kTraits.deadline;
+    if (step.timeout_seconds == 0 || std::chrono::seconds(step.timeout_seconds) > kLongest) {
+        return fail(Code::invalid, fmt::format("timeout_seconds: expected 1 to {}, found {}",
+                                               kLongest.count(), step.timeout_seconds));
+    }
     return listed(allow.executables, step.argv.front(), "executables");
 }
 
@@ -43,10 +48,9 @@ Result<bool> holds(Context& context, const model::TransientUnit& step) {
 Result<PreImage> capture(Context&, const model::TransientUnit&) { return NoPreImage{}; }
 
 Result<> apply(Context& context, const model::TransientUnit& step) {
-    const auto limit =
+    const Deadline limit =
         std::chrono::steady_clock::now() + std::chrono::seconds(step.timeout_seconds);
-    const int code = TRY(context.systemd.run({step.name, model::text_of(step), step.argv},
-                                             std::min(limit, context.deadline)));
+    const int code = TRY(context.systemd.run({step.name, model::text_of(step), step.argv}, limit));
     if (code == 0) return {};
     return fail(Code::unavailable, fmt::format("{} ended with exit code {}: see journalctl -u {}",
                                                step.argv.front(), code, step.name));

@@ -6,7 +6,7 @@ from testbed.executor.plan import step
 
 GATE = "/run/gate"  # a pipe: who reads it waits until somebody writes
 GATE_UNIT = "kubexm-gate.service"
-CAT = step("transient-unit", name=GATE_UNIT, argv=["/usr/bin/cat", GATE], timeout_seconds=600)
+CAT = step("transient-unit", name=GATE_UNIT, argv=["/usr/bin/cat", GATE], timeout_seconds=300)
 FORWARD = step("sysctl", key="net.ipv4.ip_forward", value="1")
 ALLOW_CAT = "allow:\n  executables: [/usr/bin/cat]\n"
 

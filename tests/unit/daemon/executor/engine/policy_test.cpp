@@ -186,6 +186,8 @@ INSTANTIATE_TEST_SUITE_P(
                Code::denied},
         Escape{TransientUnit{"kubexm-../x.service", {"/usr/local/bin/kubelet"}, 1}, Code::denied},
         Escape{TransientUnit{"kubexm-x.service", {}, 1}, Code::invalid},
+        Escape{TransientUnit{"kubexm-x.service", {"/usr/local/bin/kubelet"}, 0}, Code::invalid},
+        Escape{TransientUnit{"kubexm-x.service", {"/usr/local/bin/kubelet"}, 301}, Code::invalid},
         Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {{04755}}},
                Code::denied},
         Escape{DataFile{"/etc/kubernetes/pki/x", DataKind::ca_bundle, kDigest, {{0755}}},

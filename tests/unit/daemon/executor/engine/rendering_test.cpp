@@ -64,7 +64,7 @@ protected:
                                     .target = model::target_of(step),
                                     .step = model::to_json(step),
                                     .written = digest,
-                                    .pre_image = to_json(PreImage(PathPreImage{"absent"}))};
+                                    .pre_image = to_json(PreImage(PathPreImage{}))};
         ASSERT_THAT(journal->record("p0", {.prepared = {prepared}}), IsOk());
         ASSERT_THAT(journal->record("p0", {.ended = {{0, StepState::done}}}), IsOk());
         ASSERT_THAT(journal->end("p0", {.state = PlanState::done}), IsOk());

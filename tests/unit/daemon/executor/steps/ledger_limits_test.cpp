@@ -16,7 +16,7 @@ TEST(LedgerLimits, AllowAsManyNamesAsAStepRecords) {
 }
 
 TEST(LedgerLimits, AllowTheLargestExtendedAttribute) {
-    PathPreImage image{.kind = "file", .digest = "d", .target = "", .xattrs = {}};
+    PathPreImage image{.kind = PathKind::file, .digest = "d", .target = "", .xattrs = {}};
     image.xattrs.push_back({"user.large", std::string(std::size_t{128} * 1024, 'f')});
     expect_read_back(image);
 }

@@ -113,9 +113,9 @@ TEST_F(Units, AreReloadedWhenTheirFileIsRestored) {
     const model::RenderedFile unit{model::ProxyDropIn{.service = model::ManagedService::kubelet}};
     const model::RenderedFile other{model::ModulesFile{}};
     Context working = context();
-    EXPECT_EQ(undo(working, other, PathPreImage{.kind = "absent"}), "");
+    EXPECT_EQ(undo(working, other, PathPreImage{}), "");
     EXPECT_FALSE(working.reloading);
-    EXPECT_EQ(undo(working, unit, PathPreImage{.kind = "absent"}), "");
+    EXPECT_EQ(undo(working, unit, PathPreImage{}), "");
     EXPECT_TRUE(working.reloading) << "the caller waits for its end";
     EXPECT_THAT(systemd.end_reload(soon()), IsOk());
     EXPECT_THAT(fake.calls_of_interest(), Contains("Reload()").Times(1));
