@@ -1,6 +1,6 @@
 # kubexm_module(SOURCES...) makes the static library of the module whose CMakeLists.txt calls it,
 # kubexm_program(NAME SOURCE) a program, kubexm_test(MODULE SOURCES...) the test of a module.
-# What each links is read from modules.txt, the same table that the include check reads.
+# modules.txt says what each links; the include check reads the same table.
 
 set(KUBEXM_MODULES_FILE ${PROJECT_SOURCE_DIR}/cmake/modules.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KUBEXM_MODULES_FILE})
@@ -94,8 +94,8 @@ function(kubexm_test MODULE)
 endfunction()
 
 # kubexm_run_test(TARGET NAME [OPTIONS...]): one process runs all tests of a program, in an order that the seed says, so
-# that none depends on another. What passed is in unit-results of the build directory. Programs name files of the
-# checkout from its top: one that is the same in two checkouts needs to be compiled and run only once.
+# that none depends on another. unit-results in the build directory lists the programs that passed. Programs name files
+# of the checkout from its top: one that is the same in two checkouts needs to be compiled and run only once.
 function(kubexm_run_test TARGET NAME)
     string(MAKE_C_IDENTIFIER ${NAME} file)
     add_test(NAME ${NAME} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

@@ -1,5 +1,5 @@
 # Third-party code by the short names that modules.txt uses: KUBEXM_PACKAGE_<name> = CMake targets.
-# What is missing is named in one line, with the Debian and Fedora packages that bring it.
+# Missing packages are named in one line, by their names in Debian and Fedora.
 
 function(kubexm_missing WHAT DEBIAN FEDORA)
     message(FATAL_ERROR "${WHAT} is missing: install ${DEBIAN} (Debian) or ${FEDORA} (Fedora), or run ./dev setup")

@@ -131,7 +131,7 @@ private:
     }
 
     void add_plan_commands() {
-        auto* preview = add(app_, "preview", "show what a plan would change",
+        auto* preview = add(app_, "preview", "show the changes that a plan would make",
                             [this] { return cli::preview(socket_, plan_, output_); });
         preview->add_option("PLAN", plan_, "file with the plan as JSON")->required();
         add_choice(*preview, "-o,--output", output_, "text, json or diff (the default)",

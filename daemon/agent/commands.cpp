@@ -18,7 +18,7 @@ namespace {
 
 std::int64_t seconds_of(std::chrono::sys_seconds time) { return time.time_since_epoch().count(); }
 
-/// Why nothing is put back at present, and what changes that.
+/// Why kubexmd repairs nothing at present, and which command changes that.
 Result<> may_repair(const AgentState& state) {
     if (!state.decision) {
         return fail(Code::unavailable,
@@ -139,7 +139,7 @@ Result<std::string> Commands::resume() {
     return std::string(was_stopped ? "orders are followed again" : "orders are followed");
 }
 
-/// Also with a full disk: to give the host back is what makes room.
+/// Also with a full disk: a release is a way to get space.
 Result<std::string> Commands::leave(const model::Command& command) {
     const auto machines = TRY(machines_of(context_.state.read()));
     const std::string owner = stays_released(context_.state.read(), machines);

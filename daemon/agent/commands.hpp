@@ -8,8 +8,8 @@
 
 namespace kubexm::agent {
 
-/// What a person asks for. A command changes the memory, on the disk; the next decision follows
-/// from it.
+/// Runs the commands of people. A command changes the memory, on the disk; the next decision
+/// follows from it.
 class Commands {
 public:
     using Done = std::move_only_function<void(Result<std::string>)>;

@@ -94,7 +94,7 @@ std::optional<Condition> host_name_unchanged(const AgentState& state) {
                                 state.facts.name, state.present_name, state.facts.name));
 }
 
-/// What is done about an object that differs.
+/// How kubexmd deals with an object that differs.
 std::string repair_of(const AgentState& state, Action action, const wire::DriftedObject& drifted) {
     if (drifted.owner == wire::kWatchOwner) return "the executor tries again by itself";
     if (!model::is_machine_owner(drifted.owner)) {
@@ -111,7 +111,7 @@ std::string repair_of(const AgentState& state, Action action, const wire::Drifte
                        rfc3339(repairs->second.not_before), stops);
 }
 
-/// Objects that differ from what was applied, until they are put back. The node's own come first.
+/// Drifted objects until they are repaired, those of the node first.
 std::optional<Condition> host_as_applied(const AgentState& state) {
     const auto& drift = state.executor.drift;
     if (drift.empty() || !state.decision) return std::nullopt;

@@ -31,8 +31,8 @@ struct AgentContext {
     const model::HostFacts& facts() const { return state.read().facts; }
 };
 
-/// Changes the memory, on the disk first: what kubexmd says it knows survives a kill. A failure is
-/// logged and returned; the state then stays as it was.
+/// Changes the memory, on the disk first: the state never has a memory that a kill would lose. A
+/// failure is logged and returned; the state then stays as it was.
 Result<> remember(AgentContext& context, const std::function<void(Memory&)>& change);
 
 /// The same for a change that must not wait for the disk: after a failed write this process knows

@@ -137,7 +137,8 @@ Decision join(const AgentState& state, const ExecutorState& executor, const Host
     return {Action::join, owner, "", "", orders_hash(host)};
 }
 
-/// What a joined node lacks: the hash of its changed orders, or a new certificate. Empty: nothing.
+/// Why a joined node needs a plan: the hash of its changed orders, or a new certificate. Empty: it
+/// needs none.
 std::string unapplied(const AgentState& state, const ExecutorState& executor,
                       const HostRecord& host, const std::string& owner) {
     if (state.credentials_problem && host.bootstrap_secret) return "new certificate";

@@ -108,7 +108,7 @@ void Draining::cordon(const model::NodeRecord& node) {
     if (node.machine_id != context().facts().machine_id) {
         return end("");  // the pods are another machine's
     }
-    if (node.is_cordoned) return on_cordoned();  // by somebody else, or by an earlier try
+    if (node.is_cordoned) return on_cordoned();  // by another user, or by an earlier try
     // Before the request, also for a process that is killed after it: a cordon of ours is taken
     // back where the release is cancelled.
     std::ignore = remember_anyway(context(), [&](Memory& memory) { memory.cordoned = node.uid; });
@@ -166,7 +166,7 @@ void Draining::wait() {
     if (timer) timer_ = *std::move(timer);
 }
 
-/// The executor ends what is left: SIGTERM, and the time that each pod asks for.
+/// The executor ends the remaining pods: SIGTERM, and the time that each pod asks for.
 void Draining::give_up(const std::string& why) {
     end("its pods, if any, could not be evicted and ended without their preStop hooks: " + why);
 }

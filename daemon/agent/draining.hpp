@@ -13,9 +13,9 @@
 namespace kubexm::agent {
 
 /// Ends the pods of this node while its kubelet runs, so that they get their hooks and their time:
-/// keeps new ones away, evicts those that another node can run, and waits for their end. At the end
+/// cordons the node, evicts the pods that another node can run, and waits for their end. At the end
 /// of the configured time the pods that a disruption budget protects are deleted. Does not fail: a
-/// release goes on in any case. Its outcome is what a person should know, or nothing.
+/// release goes on in any case. Its outcome is a remark for a person, or empty.
 class Draining : public Activity<std::string> {
 public:
     Draining(AgentContext& context, const JoinStrategy& strategy, std::string owner, Done done);

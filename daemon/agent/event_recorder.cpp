@@ -43,7 +43,7 @@ void EventRecorder::use(kube::Api* api) {
 
 void EventRecorder::update() {
     const AgentState& now = context_.state.read();
-    if (!now.host) return;  // what happens meanwhile is told later
+    if (!now.host) return;  // a later update writes the news of this time
     const auto events = events_of(before_, now);
     before_ = now;
     if (api_ == nullptr || now.host->paused) return;

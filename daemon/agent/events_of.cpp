@@ -125,7 +125,7 @@ News tell_settings(const AgentState& before, const AgentState& after) {
     return warning("ReadBootstrapSecretFailed", problem->what);
 }
 
-/// The first report after a start may name what the process before has told.
+/// The first report after a start may repeat drift that the process before has reported.
 News tell_drift(const AgentState& before, const AgentState& after) {
     if (!after.decision) return std::nullopt;
     const bool is_first = !before.executor.drift_known || !before.decision;

@@ -56,7 +56,7 @@ void ExecutorClient::send(Waiting request) {
     open_[id] = std::move(request.handler);
 }
 
-/// The last reply takes the handler out first: it may ask again, or destroy what it belongs to.
+/// The last reply takes the handler out first: it may send another request, or destroy its owner.
 void ExecutorClient::on_reply(const wire::NumberedReply& reply) {
     const auto found = open_.find(reply.id);
     if (found == open_.end()) return;

@@ -14,7 +14,7 @@ const wire::ObservedOwner* find_owner(const std::vector<wire::ObservedOwner>& ow
     return found == owners.end() ? nullptr : &*found;
 }
 
-/// An undo counts every object that it left, and names what would block a join first.
+/// An undo counts every object that it left, and lists those that block a join first.
 bool is_released(const wire::ObservedOwner& owner) {
     if (owner.outcomes.empty()) return false;
     const wire::Outcome& last = owner.outcomes.front();

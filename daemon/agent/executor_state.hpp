@@ -10,7 +10,7 @@ namespace kubexm::agent {
 
 /// Of the owners that kubexmd manages; plans of other owners are left alone.
 
-/// What the executor has on this host.
+/// The state of this host as the executor observes it.
 struct ExecutorState {
     std::vector<wire::ObservedOwner> owners;  // the one with the newest plan first
     std::string running_plan;                 // of any owner
@@ -25,11 +25,12 @@ struct ExecutorState {
     /// The plans of an owner that are done, newest first, since it was released.
     std::vector<wire::Outcome> applied(const std::string& owner) const;
     /// The machines with objects or with a running plan, except those that are released: of them
-    /// nothing is left, or only what harms no join and what the executor goes on to undo.
+    /// nothing is left, or only objects that harm no join and that the executor tries to undo
+    /// again.
     std::vector<std::string> present_machines() const;
     /// The first of them that is joined; empty: none.
     std::string joined_machine() const;
-    /// What is left of released machines, besides `owner`.
+    /// The objects that released machines have left, besides `owner`.
     std::vector<model::Remaining> leftovers(const std::string& owner) const;
     /// Objects of the machines that the executor would render differently now; each once.
     std::vector<std::string> pending_renderings() const;

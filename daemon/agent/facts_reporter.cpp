@@ -20,7 +20,7 @@ bool may_write_facts(const AgentState& state) {
 FactsReporter::FactsReporter(AgentContext& context, kube::Api& api, model::HostFacts written)
     : context_(context), api_(api), written_(std::move(written)), backoff_(1s, 5min) {}
 
-/// Compares what would be written: a difference that the ByoHost does not show is none.
+/// Compares in the form of the ByoHost: a difference that it cannot show is none.
 void FactsReporter::update() {
     const model::HostFacts& now = context_.facts();
     if (now == written_ || writing_ || retry_ || !may_write_facts(context_.state.read())) return;

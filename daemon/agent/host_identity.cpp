@@ -72,7 +72,7 @@ void HostIdentity::use(kube::ClusterCredentials credentials) {
     follow_bootstrap();
 }
 
-/// The connections stay, and so does what they watch.
+/// The connections stay, and so do their watches.
 void HostIdentity::keep(kube::ClusterCredentials credentials) {
     CertificateOrder::Spec spec = spec_for(host_);
     // Another cluster's bootstrap kubeconfig may request one at the same time.

@@ -17,7 +17,7 @@ struct Checked {
     std::optional<std::unexpected<Error>> unreachable;  // the API server, which may come back
 };
 
-/// What is checked before a join: the host by the executor; the API server, the clock and the
+/// The checks before a join: of the host by the executor; of the API server, the clock and the
 /// lookup of the host's name by kubexmd. All at once.
 class JoinChecks : public Activity<Checked> {
 public:

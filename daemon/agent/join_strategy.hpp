@@ -14,7 +14,7 @@
 
 namespace kubexm::agent {
 
-/// For what a host is joined.
+/// One join: its orders, owner and inputs.
 struct JoinRequest {
     std::string owner;
     model::HostRecord host;  // with the machine

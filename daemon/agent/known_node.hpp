@@ -6,7 +6,7 @@
 
 namespace kubexm::agent {
 
-// What is known of the node on this host, also from an earlier process. Pure.
+// The node of this host as kubexmd knows it, also from an earlier process. Pure.
 
 /// No machine has objects on this host: reports about its Node are outdated.
 bool has_no_node(const AgentState& state);

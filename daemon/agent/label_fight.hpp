@@ -10,8 +10,8 @@
 
 namespace kubexm::agent {
 
-/// Somebody else who sets labels of ours back, and whom a watch would answer at once, for ever: the
-/// first patches in a row are immediate, then each one waits longer. Pure.
+/// Another controller may set labels of ours back; a watch would answer it at once, for ever. So
+/// the first patches in a row are immediate, and each later one waits longer. Pure.
 class LabelFight {
 public:
     /// A patch has set the wanted labels. The time until the next one; nothing: none.

@@ -36,8 +36,8 @@ struct JoinedMachine {
     std::string resource_version;     // of the ByoHost, the newest with changed orders
     model::NodeJoin wanted;           // without the certificate
     std::vector<model::Pair> labels;  // that we set on the Node
-    /// Of all orders since the first join, as far as they may be on the Node: later orders may not
-    /// want them any more, and what others put there stays.
+    /// Of all orders since the first join, as far as they may be on the Node: later orders may have
+    /// dropped them, and labels and taints of others stay.
     std::vector<model::Taint> taints;
     std::vector<model::Pair> labels_of_others;  // the same, of model::labels_of_others()
     std::string client_ca;  // the bundle for kubelet's clients: that of the first join
@@ -84,7 +84,7 @@ struct Pause {
     }
 };
 
-/// `kubexmctl leave`: the machine stays released until the orders change or somebody resumes.
+/// `kubexmctl leave`: the machine stays released until the orders change or a person resumes.
 struct Leave {
     std::string owner;
     std::uint32_t uid = 0;
@@ -96,11 +96,10 @@ struct Leave {
     }
 };
 
-/// A machine that was released. What stays of it on this host is the executor's to say: it goes on
-/// to undo it.
+/// A machine that was released. The executor observes the objects that it has left on this host.
 struct Freed {
     std::string owner;
-    std::string node;  // what a person should know of its Node; empty: it is deleted
+    std::string node;  // a remark about its Node for a person; empty: it is deleted
     std::string pods;  // and of its pods
 
     bool operator==(const Freed&) const = default;
@@ -111,7 +110,7 @@ struct Freed {
     }
 };
 
-/// What kubexmd knows after a restart without the management cluster. Never a secret.
+/// The knowledge of kubexmd that a restart without the management cluster needs. Never a secret.
 struct Memory {
     std::string host_name;  // of the first certificate
     std::optional<JoinedMachine> joined;

@@ -131,7 +131,7 @@ Result<> NodeCertificate::publish() {
     return {};
 }
 
-/// An observation shows what kubelet has then; it is not given to it again at once.
+/// An observation then shows the certificate of kubelet, which does not get it again at once.
 void NodeCertificate::on_published(const Result<wire::PlanSummary>& end) {
     run_.reset();
     if (end) {

@@ -14,8 +14,8 @@ namespace kubexm::agent {
 /// and gives it to kubelet by a plan. Also while the host is paused or held: the node goes on.
 class NodeCertificate {
 public:
-    /// `api` has the present credentials, and gets those that follow. `on_published`: a plan has
-    /// changed what kubelet has.
+    /// `api` has the present credentials, and gets their successors. `on_published`: a plan has
+    /// changed the certificate of kubelet.
     NodeCertificate(AgentContext& context, std::string owner, kube::Api& api,
                     kube::ClusterCredentials present, std::function<void()> on_published);
     ~NodeCertificate() { report(std::nullopt); }

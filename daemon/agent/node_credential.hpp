@@ -19,7 +19,7 @@ public:
                    Done done);
     void start() override;
 
-    /// What is requested for a node.
+    /// The certificate request of a node.
     static CertificateOrder::Spec spec_for(const std::string& owner, const std::string& node);
     /// The file of an owner in the store.
     static std::string file_of(const std::string& owner) { return owner + ".kubeconfig"; }

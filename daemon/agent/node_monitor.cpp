@@ -31,7 +31,7 @@ bool has_key(const std::vector<Pair>& pairs, const std::string& key) {
     return std::ranges::find(pairs, key, &Pair::key) != pairs.end();
 }
 
-/// Not while somebody has paused this host, or while its orders are held.
+/// Not while a person has paused this host, or while its orders are held.
 bool follows_orders(const AgentState& state) {
     if (!state.decision) return false;
     const Action action = state.decision->action;

@@ -8,8 +8,8 @@
 
 namespace kubexm::agent {
 
-/// Takes back the cordon of a release that was cancelled, once the node is maintained again. A
-/// cordon of somebody else stays.
+/// Takes back the cordon of a release that was cancelled, once the node is maintained again. The
+/// cordon of another user stays.
 class OwnCordon {
 public:
     OwnCordon(AgentContext& context, kube::Api& api, std::string owner)

@@ -39,8 +39,8 @@ std::string removal_of(const model::Taint& taint) { return argument_of(taint) + 
 
 std::string removal_of(const model::Pair& label) { return label.key + "-"; }
 
-/// The arguments with which kubectl makes the Node as it is wanted; empty: it is. What neither
-/// present nor earlier orders asked for is of others, and stays.
+/// The arguments with which kubectl makes the Node as it is wanted; empty: it is. Labels and taints
+/// that neither present nor earlier orders have belong to others, and stay.
 template <typename T>
 std::string changes_for_kubectl(const std::vector<T>& wanted, const std::vector<T>& present,
                                 const std::vector<T>& asked) {
@@ -94,7 +94,7 @@ std::string refused_labels(const NodeState& node) {
 
 std::string contested_labels(const NodeState& node) {
     if (node.labels_contested.empty()) return "";
-    return "labels of the Node: somebody sets " + printable(node.labels_contested) +
+    return "labels of the Node: another writer changes " + printable(node.labels_contested) +
            " back each time; kubexmd sets them again after longer and longer waits. Stop the other "
            "writer, or correct spec.labels of the ByoHost";
 }

@@ -24,7 +24,7 @@ model::PlanView new_view(const std::string& id, model::PlanPurpose purpose, Plan
             .steps = {}};
 }
 
-/// The rest is the executor's: it tries again what it could not undo.
+/// The executor tries the objects that it could not undo again.
 bool has_freed_host(const wire::PlanSummary& plan) {
     return plan.purpose == model::PlanPurpose::release && plan.state == PlanState::failed &&
            model::frees_host(plan.state, plan.stays);

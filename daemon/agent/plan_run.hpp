@@ -12,7 +12,7 @@
 namespace kubexm::agent {
 
 /// Runs one plan in the executor and shows its progress. Its outcome is the plan's summary where
-/// the plan is done or undone, or left only what harms no next join; else an error.
+/// the plan is done or undone, or has left only objects that harm no next join; else an error.
 class PlanRun : public Activity<wire::PlanSummary> {
 public:
     /// `contents` are descriptors of the bytes that `digests` name.
@@ -26,7 +26,7 @@ public:
         std::string owner;
         std::optional<model::OnBehalfOf> on_behalf_of;
     };
-    /// Applies again what differs, from the ledger.
+    /// Applies drifted objects again, from the ledger.
     struct Repair {
         std::string owner;
         std::optional<model::OnBehalfOf> on_behalf_of;

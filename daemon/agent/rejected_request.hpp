@@ -13,8 +13,8 @@ namespace kubexm::agent {
 /// Why no certificate may be requested with this key file yet; nothing: one may.
 std::optional<Error> rejection_of(const AgentContext& context, const std::string& key_file);
 
-/// A request was denied, or its certificate is not as it was requested. Drops the key, as a name
-/// that was denied stays denied; returns what to report.
+/// A request was denied, or its certificate is not as it was requested. Drops the key, because a
+/// denied name stays denied; returns the error to report.
 Error reject(AgentContext& context, const std::string& key_file, const Error& why);
 
 /// A certificate was issued, or a person or other bootstrap credentials ask anew.

@@ -21,7 +21,7 @@ std::string node_remains(const std::string& node, const std::string& why) {
         node, why, node);
 }
 
-/// What the newest undo has left, and what earlier machines have; each object once.
+/// The objects that the newest undo and earlier machines have left, each once.
 std::vector<model::Remaining> stays_of(const ExecutorState& executor, const std::string& owner) {
     const wire::Outcome* last = executor.newest(owner);
     const bool is_undo = last != nullptr && last->purpose == model::PlanPurpose::release;
@@ -33,7 +33,7 @@ std::vector<model::Remaining> stays_of(const ExecutorState& executor, const std:
     return stays;
 }
 
-/// What keeps a host from being as it was; pods that are gone do not.
+/// The objects that the release has left, as text; pods that have ended meanwhile are none.
 std::string remains_of(const Freed& freed, const ExecutorState& executor) {
     std::string text = freed.node;
     for (const model::Remaining& each : stays_of(executor, freed.owner)) {
@@ -55,7 +55,8 @@ std::string left_of(const Freed& freed, const ExecutorState& executor) {
 
 std::string release_message(const Freed& freed, const ExecutorState& executor) {
     const std::string remains = remains_of(freed, executor);
-    return with_pods(remains.empty() ? "the host was released and is as it was" : remains, freed);
+    return with_pods(
+        remains.empty() ? "the host was released; its previous state is restored" : remains, freed);
 }
 
 Releasing::Releasing(AgentContext& context, const JoinStrategy& strategy, std::string owner,

@@ -46,9 +46,11 @@ private:
     kube::Api::Handle call_;
 };
 
-/// What is left of a released machine, on the host or in its cluster; empty: nothing. Pure.
+/// The objects that a released machine has left, on the host or in its cluster, as text; empty:
+/// none. Pure.
 std::string left_of(const Freed& freed, const ExecutorState& executor);
-/// The same for the ByoHost's condition: "the host is as it was" where nothing stays. Pure.
+/// The same for the ByoHost's condition: "its previous state is restored" where nothing stays.
+/// Pure.
 std::string release_message(const Freed& freed, const ExecutorState& executor);
 
 }  // namespace kubexm::agent

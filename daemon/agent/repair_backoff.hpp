@@ -16,7 +16,8 @@ void note_repair(AgentState& state, const std::string& owner, std::chrono::sys_s
 /// The repair that began then is done. The list of differences is outdated until the executor sends
 /// a new one.
 void note_repaired(AgentState& state, std::chrono::sys_seconds begun);
-/// The executor has sent what differs now. The row ends where an object was not repaired for long.
+/// The executor has reported the present drift. The row ends where an object was not repaired for
+/// long.
 void update_repairs(AgentState& state, std::chrono::sys_seconds now);
 
 /// When back-off ends of an object that differs; nothing: none has back-off.

@@ -20,7 +20,7 @@ public:
 
     /// The API to write to; null: none, the last one is about to be destroyed.
     void use(kube::Api* api);
-    /// Writes what differs.
+    /// Writes the conditions that differ.
     void update();
     /// Frees the ByoHost with the two patches of its API, again after a conflict. `done` gets false
     /// where one of them failed, where the ByoHost asks for no release any more, or where use()

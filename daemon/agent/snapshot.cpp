@@ -19,13 +19,14 @@ bool needs_action(Code code) {
            code == Code::corrupt;
 }
 
-/// Before the decision, which follows from the memory and what the executor reports.
+/// Before the decision, which follows from the memory and the executor's observation.
 bool is_paused_by_person(const AgentState& state, std::chrono::sys_seconds now) {
     if (state.decision) return state.decision->action == Action::pause;
     return state.memory.pause && is_active(*state.memory.pause, now) && !is_leaving(state);
 }
 
-/// Until the executor or the management cluster has answered: what an earlier process knew.
+/// From the memory of an earlier process, until the executor or the management cluster has
+/// answered.
 Phase phase_without_decision(const AgentState& state, std::chrono::sys_seconds now) {
     if (is_leaving(state)) return Phase::releasing;
     if (is_paused_by_person(state, now)) return Phase::paused;

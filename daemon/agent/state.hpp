@@ -34,7 +34,7 @@ struct ExecutorLink {
     bool is_interrupted = false;            // an activity that may have changed the host since
     std::optional<Error> refused;           // the last request that an activity has to make again
     std::vector<model::UnitView> units;
-    std::vector<wire::DriftedObject> drift;  // all that differs from what was applied
+    std::vector<wire::DriftedObject> drift;  // all objects that are not as they were applied
     bool drift_known = false;                // the executor has sent it
     /// As applied, but a newer version would render them differently.
     std::vector<std::string> pending_renderings;
@@ -80,7 +80,7 @@ struct NodeState {
     std::optional<model::NodeRecord> record;  // none: there is no Node
     std::optional<Error> invalid;             // why the record is not this host's Ready Node
     std::optional<Error> labels_refused;      // the API server does not permit the wanted labels
-    std::string labels_contested;             // keys that somebody changes back each time
+    std::string labels_contested;             // keys that another controller changes back each time
     bool untrusted = false;                   // the server's certificate: its CA may be a new one
     bool observed = false;                    // the API server has answered
     bool became_ready = false;

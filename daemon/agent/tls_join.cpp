@@ -45,7 +45,7 @@ void keep_started_cas(JoinedMachine& joined, const JoinedMachine* before, const 
     }
 }
 
-/// With what earlier orders asked for and the Node still has, or may have.
+/// With the labels or taints of earlier orders that the Node still has, or may have.
 template <typename T>
 void keep_asked(std::vector<T>& asked, const std::vector<T>& before,
                 const std::vector<T>* present) {
@@ -77,7 +77,7 @@ Result<> copy(const CredentialStore& store, const std::string& from, const std::
     return store.write(to, *content);
 }
 
-/// The node's certificates belong to the node, whoever owns it.
+/// The node's certificates belong to the node, under each of its owners.
 Result<> copy_credentials(const CredentialStore& store, const std::string& from,
                           const std::string& to) {
     TRY(copy(store, serving_file_of(from), serving_file_of(to)));

@@ -11,9 +11,10 @@
 
 namespace kubexm::agent {
 
-/// Checks a host that waits for a machine, so that its status names what would refuse a join before
-/// there are orders: the host by the executor, its clock against the management cluster's, and the
-/// lookup of its name. The executor remembers what took long: the checks of the join are quicker.
+/// Checks a host that waits for a machine, so that its status names the findings that would refuse
+/// a join before there are orders: the host by the executor, its clock against the management
+/// cluster's, and the lookup of its name. The executor keeps the results of slow checks: the checks
+/// of the join are quicker.
 class WaitingChecks {
 public:
     WaitingChecks(AgentContext& context, const Management& management)

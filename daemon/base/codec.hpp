@@ -35,7 +35,7 @@ struct FieldLimits {
 /// are missing keep their defaults.
 enum class Members { exact, any };
 
-/// The current place in a document, for messages, and what is accepted there.
+/// The current place in a document, for messages, and the limits that hold there.
 struct JsonPlace {
     std::string path;
     FieldLimits limits = {};

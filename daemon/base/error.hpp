@@ -10,7 +10,7 @@
 
 namespace kubexm {
 
-/// Tells the caller what to do about an error.
+/// How the caller should react to an error.
 enum class Code {
     invalid,      // the input is wrong: do not retry until it changes
     not_found,    // there is no such object

@@ -21,7 +21,7 @@ bool is_off(std::string_view check);
 inline constexpr bool is_off(std::string_view /*check*/) { return false; }
 #endif
 
-/// What a check returns that stops a request.
+/// The error of the check `check`, which stops a request.
 inline Result<> refusal(std::string_view check, Code code, std::string what) {
     if (is_off(check)) return {};
     return fail(code, std::move(what));

@@ -11,7 +11,7 @@ namespace kubexm {
 /// (RTNLGRP_LINK, ...). Needs no privilege. denied: the address family is not permitted.
 Result<Fd> subscribe_route_events(std::span<const int> groups);
 
-/// Reads what waits in that socket. Does not wait.
+/// Reads the events that wait in that socket. Does not wait.
 void drain_route_events(int socket);
 
 }  // namespace kubexm

@@ -46,7 +46,7 @@ inline std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
-/// What is between blanks and tabs.
+/// The words between blanks and tabs.
 inline std::vector<std::string_view> words_of(std::string_view line) {
     std::vector<std::string_view> words;
     for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos;) {

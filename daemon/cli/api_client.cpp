@@ -37,7 +37,7 @@ std::size_t append_bounded(const char* bytes, std::size_t, std::size_t count, vo
     return count;
 }
 
-// What a person can do about a socket that does not answer.
+// Next steps for a person whose socket does not answer.
 constexpr const char* kReading =
     "only root and group kubexm-read have access; use sudo, or join the group";
 constexpr const char* kControl = "only root has access; use sudo";

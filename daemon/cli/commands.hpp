@@ -11,7 +11,7 @@ namespace kubexm::cli {
 
 // Commands to the executor; each prints to standard output and returns an exit code.
 
-/// Shows what a plan would change; changes nothing. kWouldChange: a step does not hold.
+/// Shows the changes that a plan would make; makes none. kWouldChange: a step does not hold.
 enum class Output { text, json, diff };
 Result<int> preview(const std::string& socket, const std::string& plan_file, Output output);
 
@@ -20,8 +20,8 @@ struct PreflightSockets {
     std::string api;  // of kubexmd
 };
 
-/// Shows the checks before a join that fail: those of the executor now, and what kubexmd has found.
-/// `minor`: 34 for Kubernetes 1.34; 0: any. kFailed: one of them refuses a join.
+/// Shows the checks before a join that fail: those of the executor now, and the findings of
+/// kubexmd. `minor`: 34 for Kubernetes 1.34; 0: any. kFailed: one of them refuses a join.
 Result<int> preflight(const PreflightSockets& sockets, std::uint32_t minor, bool as_json);
 
 /// Runs a plan and shows its steps. `contents` are files with the content that the plan names by

@@ -11,7 +11,7 @@ namespace kubexm::cli {
 Result<std::string> accepted_id(Client& client, const wire::Request& request,
                                 std::span<const int> descriptors);
 
-/// Shows the steps of a plan to its end, and what stays.
+/// Shows the steps of a plan to its end, and the objects that stay.
 Result<wire::PlanSummary> show_to_end(Client& client, const std::string& id);
 
 /// Undoes everything on the host that belongs to an owner, and shows it.

@@ -31,7 +31,7 @@ bool is_seen_by_kubexmd(const Finding& finding) {
     return std::ranges::find(seen, finding.id) != seen.end();
 }
 
-/// What the executor, which has no network, cannot see.
+/// The findings about the network, which the executor does not have.
 Result<std::vector<Finding>> findings_of_kubexmd(const std::string& socket) {
     const nlohmann::json status = TRY(ask_api(socket, "/v1/status"));
     std::vector<Finding> findings;

@@ -31,7 +31,7 @@ void print_what_is_left(int code) {
         "This host is released. kubexmd, when it starts again, keeps it so until kubexmctl resume "
         "or new orders.";
     constexpr const char* kNotReleased =
-        "This host is not released: what stays is named above; kubexm-executor tries again.";
+        "This host is not released: the objects above stay; kubexm-executor tries again.";
     fmt::print("{} The Node stays in the cluster: kubectl delete node removes it.\n",
                code == kDone ? kReleased : kNotReleased);
 }

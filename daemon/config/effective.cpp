@@ -24,7 +24,7 @@ using Explain = std::string (*)(const std::string& key, bool is_set, const Strin
 /// Nothing that its origin does not say.
 std::string no_words(const std::string&, bool, const Strings&) { return ""; }
 
-/// What an allow-list means that root left out, or that permits any.
+/// The meaning of an allow-list that root left out, or that permits any.
 std::string words_of_list(const std::string& key, bool is_set, const Strings& values) {
     const bool is_any = std::ranges::find(values, "*") != values.end();
     if (is_any && key == "allow.clusters") return "any API server";

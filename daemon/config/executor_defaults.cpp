@@ -23,7 +23,7 @@ std::map<std::string, Paths> default_directories() {
         {std::string(model::ManagedBlock::kType), {"/etc/hosts"}},
         {std::string(model::AbsentPath::kType), ours},
         {std::string(model::DeletedTree::kType), ours},
-        // What kubexmd's own plans name: a claim removes whatever is new below its path.
+        // The paths of kubexmd's own plans: a claim removes every new entry below its path.
         {std::string(model::Unmounted::kType), {}},
         {std::string(model::Claim::kType),
          {"/etc/kubernetes", "/run/containerd/io.containerd.grpc.v1.cri",

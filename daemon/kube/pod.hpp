@@ -6,7 +6,7 @@
 
 namespace kubexm::kube {
 
-/// What a release needs to know of a pod.
+/// The facts about a pod that a release needs.
 struct PodRecord {
     std::string namespace_;
     std::string name;

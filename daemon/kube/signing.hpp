@@ -26,7 +26,7 @@ struct SigningRequest {
 
 nlohmann::json to_json(const SigningRequest& request);
 
-/// What an object requests, whoever has made it; a field is empty if there is none.
+/// The request that an object has, from kubexmd or anyone else; a field is empty if there is none.
 SigningRequest signing_request_from_json(const nlohmann::json& object);
 
 /// The certificate in PEM, empty while it is pending. denied: the request was denied or the signer

@@ -13,7 +13,7 @@
 
 namespace kubexm::model {
 
-/// What a person asks kubexmd to do; api/openapi.yaml explains it to users.
+/// An order of a person to kubexmd; api/openapi.yaml explains it to users.
 enum class Verb {
     pause,   // no repair, no new orders
     resume,  // ends a pause, or follows orders again after a leave

@@ -40,7 +40,8 @@ struct HostRecord {
     std::vector<Condition> conditions;
     std::vector<std::string> condition_texts;  // the JSON of each: fields of others stay
     std::string problem;                       // a malformed field; empty: none
-    std::string others;  // digest of what others write: changes with each of their changes
+    std::string
+        others;  // digest of the parts that others write: changes with each of their changes
 
     bool operator==(const HostRecord&) const = default;
 };

@@ -65,8 +65,8 @@ struct NodeJoin {
 };
 
 /// SHA-256 of the wanted state: all but the certificates, which are renewed on their own, the CAs
-/// of clients, which stay those of the first join, and what kubelet was started with. Members at
-/// their default do not count: a newer version with more of them must not plan every node again.
+/// of clients, which stay those of the first join, and those that kubelet was started with. Members
+/// at their default do not count: a newer version with more of them must not plan every node again.
 /// Pure.
 std::string wanted_of(NodeJoin join);
 

@@ -9,7 +9,7 @@
 
 namespace kubexm::model {
 
-/// What one of root's lists permits.
+/// How much one of root's lists permits.
 enum class Permit { any, listed, none };
 
 /// Whom a host may trust, in words for a person: the lists themselves are root's.

@@ -11,7 +11,7 @@
 
 namespace kubexm::model {
 
-/// What a plan is for.
+/// The purpose of a plan.
 enum class PlanPurpose {
     prepare,  // the host: settings and directories
     install,  // components

@@ -13,8 +13,7 @@
 
 namespace kubexm::model {
 
-/// What is checked before a host becomes a node; the last three by kubexmd, the others by the
-/// executor.
+/// The checks before a host becomes a node; the last three by kubexmd, the others by the executor.
 enum class CheckId {
     kubelet_active,
     kubelet_enabled,
@@ -62,7 +61,7 @@ struct Finding {
 /// conflict: names the findings that are errors, with their remedies. Pure.
 Result<> without_errors(const std::vector<Finding>& findings);
 
-/// What a join needs of its host, as far as orders decide it.
+/// The needs of a join that its orders decide.
 struct JoinNeeds {
     std::string node_name;    // empty: not known
     std::string server;       // URL of the API server; empty: not known

@@ -24,12 +24,12 @@ struct Remaining {
     }
 };
 
-/// Whether an undo that is in `state`, and names what stays, has left a host that can join again:
-/// nothing of it would harm that. An undo that failed or was stopped names all that it did not do.
-/// Pure.
+/// Whether an undo in `state` with these remaining objects has left a host that can join again:
+/// none of them would harm that. An undo that failed or was stopped lists everything that it did
+/// not do. Pure.
 bool frees_host(PlanState state, const std::vector<Remaining>& stays);
 
-/// What an undo left, as far as a record can name it.
+/// The objects that an undo left, as far as a record can name them.
 struct Stays {
     std::vector<Remaining> named;
     std::uint32_t unnamed = 0;  // objects that stay, too
@@ -40,8 +40,8 @@ struct Stays {
     }
 };
 
-/// As the journal stores it, the first ones by name: `stays` begins with what harms the next join.
-/// An empty list is an empty text.
+/// As the journal stores them, the first ones by name: `stays` begins with those that harm the next
+/// join. An empty list is an empty text.
 std::string to_json(std::vector<Remaining> stays);
 Result<Stays> stays_from_json(std::string_view text);
 

@@ -98,7 +98,7 @@ struct PlanView {
     std::string hash;  // empty for an undo
     PlanState state = PlanState::proposed;
     std::string error;
-    std::vector<Remaining> stays;  // what an undo could not restore
+    std::vector<Remaining> stays;  // objects that an undo could not restore
     std::vector<StepView> steps;
 
     bool operator==(const PlanView&) const = default;

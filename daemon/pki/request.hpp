@@ -19,7 +19,7 @@ struct Subject {
 /// A PKCS#10 request in PEM, signed with the key, without subject alternative names.
 Result<std::string> make_request(const Key& key, const Subject& subject);
 
-/// What somebody has requested.
+/// The content of a certificate request.
 struct RequestContent {
     Subject subject;                // a member is empty if there is none or more than one
     bool has_only_subject = false;  // one of each, and nothing else

@@ -88,7 +88,7 @@ def test_a_released_host_deletes_its_node_where_that_is_allowed(side, host, self
     scale(side, 0)
     host.wait_for_phase("waiting")
     assert side.cluster.get("node", host.node.name) is None
-    assert condition(side, host, BOOTSTRAPPED)["message"] == "the host was released and is as it was"
+    assert condition(side, host, BOOTSTRAPPED)["message"] == "the host was released; its previous state is restored"
 
 
 @pytest.mark.parametrize("language, waits, joined, silence", [

@@ -133,7 +133,7 @@ def test_a_host_that_left_says_that_its_node_is_not_ready_and_what_stays(enrolle
     assert (ready["status"], ready["reason"]) == ("False", "HostReleased")
     assert {each["type"] for each in node["status"]["conditions"]} > {"MemoryPressure", "Ready"}
     told = condition(side, host, BOOTSTRAPPED)["message"]
-    assert f"kubectl delete node {host.node.name}" in told and "as it was" not in told
+    assert f"kubectl delete node {host.node.name}" in told and "previous state is restored" not in told
     assert "/var/lib/kubelet stays with theirs: not made by pods" in told
     host.node.run(["sh", "-c", f"umount {THEIRS} && rm -r /var/lib/kubelet"])
     withdraw(side, host)

@@ -23,7 +23,7 @@ struct Caller {
     bool operator==(const Caller&) const = default;
 };
 
-/// The detail of a record of the audit, with the one for whom the caller acts.
+/// The detail of a record of the audit, with the person or cluster on whose behalf the caller acts.
 std::string audited(const Caller& caller, std::string_view detail);
 
 /// Events of users that no quota bounds, such as refusals, until they are audited. A user who
@@ -43,7 +43,7 @@ public:
         bool operator==(const Entry&) const = default;
     };
 
-    /// `subject`: what the limit of equal ones is for.
+    /// `subject`: the limit of equal events is per subject.
     void add(Entry entry, const std::string& subject, Time now);
     /// The oldest one, which stays until pop().
     std::optional<Entry> first() const;

@@ -28,11 +28,12 @@ struct DriftReport {
     std::vector<model::Sysctl> settings;  // as they are now: nothing tells when they change
 };
 
-/// What is found of a kernel parameter that the kernel does not have, and of a path.
+/// The finding for a kernel parameter that the kernel does not have, and for a missing path.
 inline constexpr const char* kAbsent = "absent";
 
-/// What an applied step finds now that is not as it left it; empty: nothing, a unit with a running
-/// job, or a step whose object is nobody's to keep, such as a deleted directory. Changes nothing.
+/// How the object of an applied step differs now from the step; empty: not at all, or it is a unit
+/// with a running job, or an object that no step keeps, such as a deleted directory. Changes
+/// nothing.
 Result<std::string> difference(Context& context, KnownDigests& digests, const model::Step& applied);
 
 /// The paths whose change may make an applied step differ. Pure.

@@ -281,7 +281,7 @@ Result<> Engine::decide(RecordStore::Decision decision, const Caller& caller) {
 
 Result<PreviewedStep> Engine::preview_step(const model::Step& step, const Caller& caller) {
     auto result = store_.use([&](Records& records) { return preview_step(records, step); });
-    // The host may refuse what the policy cannot see, such as a link in a path.
+    // The host may refuse a step that the policy permits, such as one with a link in its path.
     const bool refused =
         !result && (result.error().code == Code::denied || result.error().code == Code::invalid);
     if (refused) return refuse(caller, result.error());

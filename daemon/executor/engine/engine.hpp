@@ -45,15 +45,15 @@ public:
     Result<> acceptable(const model::Plan& plan, std::span<const Content> contents,
                         const Caller& caller);
     Result<> undo_acceptable(const std::string& id, const std::string& owner, const Caller& caller);
-    /// What differs from the applied steps of all owners who have not left; undecided while a plan
-    /// runs.
+    /// All objects that differ from the applied steps of the owners who have not left; undecided
+    /// while a plan runs.
     Result<DriftReport> drift();
     /// By owner, the objects that this version would render differently from the version that
     /// applied them. That is no drift: they are as applied, and the next plan renders them anew.
     Result<std::map<std::string, std::vector<std::string>>> pending_renderings();
-    /// Writes a plan to the journal that applies again what differs for an owner and can be
-    /// repaired. not_found: no drift. unavailable: the host shuts down or its packages
-    /// change. Other errors: why nothing of what differs can be repaired.
+    /// Writes a plan to the journal that applies the drifted objects of an owner again, as far as
+    /// they can be repaired. not_found: no drift. unavailable: the host shuts down or its packages
+    /// change. Other errors: why none of them can be repaired.
     Result<PlanRecord> accept_repair(const std::string& id, const std::string& owner,
                                      const Caller& caller);
     /// The checks before a join that fail, without those that root ignores. unavailable: systemd
@@ -85,7 +85,7 @@ public:
     /// The id of the plan that runs or is to be resumed; empty: none.
     Result<std::string> running_plan();
     Result<std::vector<PlanRecord>> history(std::uint32_t limit);
-    /// What was last done for each owner and purpose, newest first.
+    /// The outcome of the last plan of each owner and purpose, newest first.
     Result<std::vector<OutcomeRecord>> outcomes();
     /// The failed undos of owners who still have objects and no newer plan.
     Result<std::vector<OutcomeRecord>> unfinished_undos();

@@ -99,8 +99,7 @@ Result<> keeps_client_cas(Journal& journal, const std::vector<DataFile>& bundles
     return {};
 }
 
-/// Whether whom kubelet trusts follows from a step: from its bundles, and from what makes it read
-/// them.
+/// Whether a step decides whom kubelet trusts: by its bundles, or by making kubelet read them.
 bool brings_trust(const model::Step& step) {
     return cluster_bundle(step) != nullptr || kubeconfig_of(step) != nullptr || makes_kubelet(step);
 }

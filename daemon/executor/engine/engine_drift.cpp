@@ -73,7 +73,7 @@ std::string failure_in(const PlanRecord& record, const model::Step& applied) {
 
 }  // namespace
 
-/// A shutdown stops units, and a package replaces files: neither is somebody's change.
+/// A shutdown stops units, and a package replaces files: neither is a person's change.
 Result<bool> Engine::is_settled() {
     const bool stopping =
         TRY(systemd_.is_stopping(std::chrono::steady_clock::now() + kDriftDeadline));
@@ -89,7 +89,7 @@ Result<std::string> Engine::difference_of(Records& records, const LedgerEntry& e
     return difference(context, digests_, applied);
 }
 
-/// Whether a repair puts an object back that differs. The error says what is missing.
+/// Whether a repair can put a drifted object back. The error names the missing input.
 Result<> Engine::can_repair(const Vault& vault, const model::Step& step) const {
     TRY(permitted(allow_, step));
     return has_contents(vault, step);

@@ -9,7 +9,7 @@
 #include "daemon/executor/preflight/findings.hpp"
 #include "daemon/model/owner.hpp"
 
-// What a host must be before it becomes a node.
+// The preflight of a join: state that a host must have before it becomes a node.
 
 namespace kubexm::executor {
 
@@ -24,7 +24,7 @@ const model::RenderedFile* unit_file_of_kubelet(const model::Step& step) {
     return file != nullptr && makes_kubelet(step) ? file : nullptr;
 }
 
-/// Also one whose join or release is not finished. What stays of a release is no node.
+/// Also one whose join or release is not finished. Objects that a release left are no node.
 Result<bool> has_node(Journal& journal) {
     const auto entries = TRY(journal.ledger(""));
     return std::ranges::any_of(entries, [](const LedgerEntry& entry) {
@@ -36,7 +36,7 @@ Result<bool> has_node(Journal& journal) {
     });
 }
 
-/// What of the checks is asked about a plan.
+/// The checks that a plan needs.
 enum class Asked { nothing, foreign_nodes, all };
 
 /// For kubexmd its steps decide, not its word. Parts of a join would take over a foreign node, too.
@@ -68,7 +68,7 @@ Result<std::vector<model::Finding>> Engine::findings(Journal& journal,
     return found;
 }
 
-/// Changed orders of a node do not make it anew: what is wrong with the host does not stop them.
+/// Changed orders of a node do not make it anew: a fault of the host does not stop them.
 Result<> Engine::check_join(Journal& journal, const model::Plan& plan, const Caller& caller) {
     const Asked asked = asked_about(plan, caller);
     if (asked == Asked::nothing) return {};

@@ -120,7 +120,7 @@ Result<> Forward::carry_out(Work& work) {
 
 /// The commit with the pre-image may have waited for the disk, and the object may have changed
 /// since: it is captured again. Claims and side effects are not: applying them changes nothing.
-/// Their pre-image lists what existed before the node; any moment before the units start will do.
+/// Their pre-image lists the objects before the node; any moment before the units start will do.
 Result<> Forward::change(Work& work) {
     const model::Step& step = step_of(work);
     const bool replaces = work.captured && !only_records(step);
@@ -135,7 +135,7 @@ Result<> Forward::change(Work& work) {
 }
 
 /// A unit that runs is not restarted for a file that a repair could not put back: it would start
-/// with what somebody else put there.
+/// with the content of another user.
 Result<> Forward::may_restart(const model::Step& step) {
     const auto* unit = std::get_if<model::UnitState>(&step);
     if (unit == nullptr) return {};

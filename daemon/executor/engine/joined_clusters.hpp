@@ -19,8 +19,8 @@ struct JoinedCluster {
 };
 
 /// The clusters that this host was in, told apart by the CAs of their API servers: a file in the
-/// state directory with a line for each. It outlives a release and a discarded journal: else
-/// whoever joins the host anew could slip in a CA.
+/// state directory with a line for each. It outlives a release and a discarded journal: else user
+/// kubexm could slip in a CA with the next join.
 class JoinedClusters {
 public:
     explicit JoinedClusters(std::string directory) : directory_(std::move(directory)) {}

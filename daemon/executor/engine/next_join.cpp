@@ -68,7 +68,7 @@ bool harms_next_join(const Step& step) {
             [](const SideEffects& effects) { return effect_harms(effects.kind); },
             [](const OneOf<SecretFile, Directory, Sysctl, KernelModule, SwapOff,
                            ComponentVersion> auto&) { return false; },
-            // Their undo gives back what was there before, or changes nothing.
+            // Their undo restores an older state, or changes nothing.
             [](const OneOf<AbsentPath, DeletedTree, Unmounted, DaemonReload, TransientUnit> auto&) {
                 return false;
             },

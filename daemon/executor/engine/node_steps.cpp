@@ -11,8 +11,8 @@ namespace kubexm::executor {
 
 namespace {
 
-/// What a node reads and keeps, whoever made it one: of kubelet, of the runtime with its units and
-/// its tasks, and of the pods.
+/// The directories of a node, made by kubexm or by another tool: of kubelet, of the runtime with
+/// its units and its tasks, and of the pods.
 constexpr std::array<std::string_view, 16> kOfNodes{"/etc/kubernetes",
                                                     "/var/lib/kubelet",
                                                     "/var/lib/kube-proxy",
@@ -53,7 +53,7 @@ bool makes_kubelet(const model::Step& step) {
 
 bool concerns_node(const model::Step& step) {
     if (const auto* unit = std::get_if<model::UnitState>(&step)) return is_unit_of_node(unit->name);
-    // What it records as there is all that its undo leaves.
+    // Its undo leaves exactly the objects that it records.
     if (std::holds_alternative<model::SideEffects>(step)) return true;
     const std::string path = model::path_of(step);
     const bool is_deep = is_about_all_below(step);

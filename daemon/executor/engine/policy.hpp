@@ -20,7 +20,7 @@ bool permits_any_command(const model::AllowList& allow);
 /// others; of machines only for one that the journal knows, to help out. Pure. denied: says why.
 Result<> may_apply_for(const std::string& owner, bool is_known, std::uint32_t user);
 
-/// Whether a user may undo or repair what an owner has. Pure. denied: says why.
+/// Whether a user may undo or repair the objects of an owner. Pure. denied: says why.
 Result<> may_change_objects_of(const std::string& owner, std::uint32_t user);
 
 }  // namespace kubexm::executor

@@ -60,7 +60,7 @@ Result<> Forward::record_end_of_object(std::uint32_t index) {
     return waits ? record_changes() : Result<>();
 }
 
-/// Of a repair each step is a group: what fails does so alone.
+/// In a repair each step is a group: a step that fails does so alone.
 std::size_t Forward::size_of_group(std::span<const std::uint32_t> indices) const {
     if (is_repair()) return 1;
     std::vector<const model::Step*> steps;
@@ -110,7 +110,8 @@ Result<> Forward::prepare(const Group& group) {
     return record_changes();
 }
 
-/// Time has passed since the group was prepared: the pre-image is what the step really replaces.
+/// Time has passed since the group was prepared: the pre-image is the state that the step really
+/// replaces.
 Result<> Forward::capture_again(Work& work) {
     Context context = TRY(context_for(work));
     context.has_lost_node = TRY(run_.journaled(has_lost_node(run_.journal(), run_.root())));
@@ -122,8 +123,8 @@ Result<> Forward::capture_again(Work& work) {
     return run_.journaled(run_.journal().record(run_.record().id, again));
 }
 
-/// Prepared steps that are not begun leave no entry, also those that hold: the plan owns what it
-/// came to.
+/// Prepared steps that are not begun leave no entry, also those that hold: the plan owns the
+/// objects of the steps that it has reached.
 void Forward::forget_rest(const Group& group) {
     for (const Work& work : group) {
         if (work.begun || work.resumed) continue;

@@ -66,7 +66,7 @@ void add_bundle_of_host(PresentCluster& present, const Root& root, const std::st
     present.bundles.push_back(file);
 }
 
-/// Without a server where the kubeconfig is lost: kubelet still runs with what it has read.
+/// Without a server where the kubeconfig is lost: kubelet still runs with the one that it has read.
 std::optional<PresentCluster> cluster_on_host(const Root& root) {
     if (!node_file(root, kKubeletUnit).contains(kNotice)) return std::nullopt;
     PresentCluster present;

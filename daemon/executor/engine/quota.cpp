@@ -23,7 +23,7 @@ Result<> fits(const char* what, std::int64_t most, std::int64_t used, std::int64
     if (more <= 0 || used + more <= most) return {};
     return refusal(
         "quota", Code::exhausted,
-        fmt::format("quota of {}: at most {}, used {}, needed {}; undo what is not needed "
+        fmt::format("quota of {}: at most {}, used {}, needed {}; undo an owner that is not needed "
                     "(kubexmctl undo OWNER), or apply the plan as root",
                     what, most, used, more));
 }

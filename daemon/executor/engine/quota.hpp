@@ -29,18 +29,18 @@ struct Usage {
     std::int64_t first_offer_at = 0;  // of these
 };
 
-/// What a plan may add.
+/// The records, objects and bytes that a plan may add.
 struct Demand {
     std::int64_t entries = 0;
     std::int64_t owners = 0;
     std::int64_t vault_bytes = 0;
 };
 
-/// Pure. exhausted: names the limit, what is used, and when or how it becomes free.
+/// Pure. exhausted: names the limit, the use, and when or how it becomes free.
 Result<> within(const Quota& quota, const Usage& usage, const Demand& demand, std::int64_t now);
 
-/// The same for what a plan has brought: the sizes of its files are only known when they are
-/// stored. Pure.
+/// The same for the content of a plan: the sizes of its files are only known when they are stored.
+/// Pure.
 Result<> within_vault(const Quota& quota, std::int64_t before, std::int64_t after);
 
 /// The same for the files that are on the host when the plan is carried out. Pure.

@@ -14,7 +14,7 @@ struct AppliedStep {
     bool differs = false;
 };
 
-/// The steps that apply again what differs, from those of an owner in the order of the ledger:
+/// The steps that apply drifted objects again, from those of an owner in the order of the ledger:
 /// paths and settings first, then systemd's knowledge of unit files, then units. A unit is
 /// restarted where a file differs that it reads at its start. Pure.
 std::vector<model::Step> repair_steps(const std::vector<AppliedStep>& applied,

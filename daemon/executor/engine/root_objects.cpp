@@ -20,7 +20,7 @@ Step as_wanted(Step step) {
     return step;
 }
 
-/// Whether the step says what is at its path.
+/// Whether the step decides about the object at its path.
 bool makes_path(const Step& step) {
     return !model::path_of(step).empty() && !std::holds_alternative<model::Claim>(step) &&
            !std::holds_alternative<model::Unmounted>(step);

@@ -81,7 +81,8 @@ Result<PlanState> Run::failed(const Error& error, const std::vector<model::Remai
 
 Result<PlanState> Run::failed(const Error& error, const std::vector<model::Remaining>& stays,
                               bool counts) {
-    // The host may have refused what the policy could not see, such as a link in a path.
+    // The host may have refused a step that the policy permits, such as one with a link in its
+    // path.
     const Caller asked{.uid = record_.uid};
     TRY(parts_.journal.audit(0, ::getpid(), "plan failed",
                              audited(asked, fmt::format("{}: {}", record_.id, error.what))));

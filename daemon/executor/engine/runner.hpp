@@ -22,7 +22,7 @@ struct Report {
     std::uint32_t index = 0;
     StepState state = StepState::pending;
     std::string text;            // of the step
-    std::string error;           // failed: why; undone: what could not be restored
+    std::string error;           // failed: why; undone: the objects that could not be restored
     Code code = Code::internal;  // failed: the kind of error
     std::string unit;            // that the step starts or stops, if any
     std::string progress;        // if not empty, nothing else has changed

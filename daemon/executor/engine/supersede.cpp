@@ -24,7 +24,7 @@ std::set<std::string> series_in(const model::Plan& plan) {
     return all;
 }
 
-/// What the owner wants of an object, and since when.
+/// The owner's claim to an object: its step and plan.
 const LedgerOwner& claim_of(const LedgerEntry& entry, const std::string& owner) {
     return *std::ranges::find(entry.owners, owner, &LedgerOwner::owner);
 }

@@ -12,7 +12,7 @@
 
 namespace kubexm::executor {
 
-/// Undoes what the owner of a plan has in the ledger: the pre-image of an object is restored when
+/// Undoes the ledger entries of the owner of a plan: the pre-image of an object is restored when
 /// its last owner goes; else the step of the newest remaining owner is applied where it differs.
 /// Goes on with everything that does not depend on an entry that fails. Private to this module.
 /// Worker thread.
@@ -25,7 +25,7 @@ public:
 
     /// Some entries, newest first, without retries. An error is the journal's, or a stop.
     Result<> run_once(const std::vector<LedgerEntry>& entries);
-    /// What could not be restored so far, and why: what harms the next join first.
+    /// The objects that could not be restored so far, and why: those that harm the next join first.
     std::vector<model::Remaining> stays() const;
 
 private:
@@ -46,7 +46,7 @@ private:
     struct Restored {
         LedgerEntry entry;
         model::Step step;
-        std::string note;  // what could not be restored
+        std::string note;  // parts that could not be restored
     };
 
     bool should_stop() const;

@@ -88,7 +88,7 @@ public:
     /// its files in between. unavailable: systemd was lost or replaced, and may not have reloaded.
     Result<> begin_reload(Deadline deadline);
     Result<> end_reload(Deadline deadline);
-    /// Whether a unit's files are newer than what systemd has loaded.
+    /// Whether a unit's files are newer than those that systemd has loaded.
     Result<bool> needs_reload(const std::string& unit, Deadline deadline);
 
     /// The directories of unit files and drop-ins, the most important one first.

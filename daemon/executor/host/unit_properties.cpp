@@ -10,7 +10,7 @@ namespace kubexm::executor {
 
 namespace {
 
-// Readers return what sd-bus does: positive, 0 at the end, negative for an error.
+// Readers return the numbers of sd-bus: positive, 0 at the end, negative for an error.
 
 template <std::string UnitProperties::* kMember>
 int read_string(sd_bus_message* from, UnitProperties& to) {

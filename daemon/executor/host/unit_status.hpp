@@ -2,7 +2,7 @@
 
 #include "daemon/executor/host/systemd.hpp"
 
-// What systemd's words about a unit mean. Pure.
+// The meaning of systemd's words about a unit. Pure.
 
 namespace kubexm::executor {
 

@@ -30,8 +30,9 @@ public:
         std::uint32_t finished_plans = 200;  // older ones are dropped, with their steps
         std::uint32_t outcomes = 200;        // of owners without an object on the host
         std::uint32_t known_ids = 20000;     // of dropped plans: no id is accepted twice
-        /// Older records of the audit are dropped when they are older than a week, too. What one
-        /// user can add in that time is bounded (AuditQueue, Quota). The chain stays valid.
+        /// Older records of the audit are dropped when they are older than a week, too. The records
+        /// that one user can add in that time are bounded (AuditQueue, Quota). The chain stays
+        /// valid.
         std::uint32_t audit_records = 20000;
         std::int64_t audit_seconds = std::int64_t{7} * 24 * 3600;
     };
@@ -67,7 +68,7 @@ public:
         bool counts = true;      // false: a failure that failures() does not count
     };
     Result<> end(std::string_view id, const End& end);
-    /// What was last done for each owner and purpose, newest first.
+    /// The last plan of each owner and purpose with its outcome, newest first.
     Result<std::vector<OutcomeRecord>> outcomes();
     /// The number of failures in a row of plans with this hash and this error, and the time of the
     /// last. Success or another error ends the row, cancelling does not. Undos are not counted.

@@ -81,8 +81,8 @@ Result<> put_outcome(const Database& database, const PlanRecord& plan) {
                                        .at = plan.changed_at});
 }
 
-/// How an undo ended, and what stayed, is known until the next one has ended: an owner who is gone
-/// does not come back while the rest is tried again.
+/// The end of an undo, and the objects that stayed, are known until the next one has ended: an
+/// owner who is gone does not come back while the rest is tried again.
 Result<bool> goes_on_with_undo(const Database& database, const PlanRecord& plan) {
     if (plan.purpose != PlanPurpose::release) return false;
     const auto newest = TRY(find<OutcomeRecord>(

@@ -30,7 +30,7 @@ struct PlanRecord {
     PlanState state = PlanState::running;
     std::uint32_t failures = 0;  // in a row, with the same error
     std::string last_error;
-    std::string stays;            // JSON form of what an undo could not restore, and why
+    std::string stays;  // JSON form of the objects that an undo could not restore, and why
     std::int64_t started_at = 0;  // seconds since 1970
     std::int64_t changed_at = 0;
     std::vector<StepRecord> steps;

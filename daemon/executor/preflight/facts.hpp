@@ -10,7 +10,7 @@
 
 namespace kubexm::executor {
 
-/// What the checks before a join look at.
+/// The input of the checks before a join.
 struct PreflightFacts {
     // kubelet.service
     bool kubelet_active = false;

@@ -75,7 +75,7 @@ Found kubeconfig_present(const Subject& of) {
 Found static_pods_present(const Subject& of) {
     if (of.is_own_node || of.facts.manifests.empty()) return {};
     return Finding{CheckId::static_pods_present, Severity::error, listed(of.facts.manifests),
-                   "an empty /etc/kubernetes/manifests: kubelet would run what is there",
+                   "an empty /etc/kubernetes/manifests: kubelet would run the pods in it",
                    "move the files elsewhere"};
 }
 
@@ -169,7 +169,7 @@ Found host_name(const Subject& of) {
 
 Found port_taken(const Subject& of) {
     if (of.is_own_node || of.facts.kubelet_active || !of.facts.port_taken) return {};
-    return Finding{CheckId::port_taken, Severity::error, "something listens on TCP port 10250",
+    return Finding{CheckId::port_taken, Severity::error, "TCP port 10250 is in use",
                    "a free port for kubelet",
                    "ss -ltnp 'sport = :10250' names the process; stop it"};
 }

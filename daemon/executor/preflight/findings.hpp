@@ -16,7 +16,7 @@ std::vector<model::Finding> findings_of(const PreflightFacts& facts, const model
 /// Whether the check finds a node of another installation. Pure.
 bool is_about_foreign_nodes(model::CheckId check);
 
-/// What the documents of a join plan say. Pure.
+/// The needs of a join, from the documents of its plan. Pure.
 model::JoinNeeds join_needs_of(const model::Plan& plan);
 
 }  // namespace kubexm::executor

@@ -1,4 +1,4 @@
-// What the host prints about itself. Pure.
+// Reads texts that the host prints about itself. Pure.
 
 #include <fmt/format.h>
 

@@ -31,7 +31,7 @@ private:
     std::string version_;  // of program_
 };
 
-/// The version in what `kubelet --version` prints. Pure. invalid: none.
+/// The version in the output of `kubelet --version`. Pure. invalid: none.
 Result<std::string> version_in(const std::string& output);
 /// Whether /proc/net/tcp or /proc/net/tcp6 has a listener on a port. Pure.
 bool has_listener(std::string_view table, std::uint16_t port);

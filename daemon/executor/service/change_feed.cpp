@@ -77,7 +77,7 @@ void ChangeFeed::read_units_soon() {
     if (timer) units_timer_ = *std::move(timer);
 }
 
-/// On the worker's thread, as an observation is: what is sent later was read later.
+/// On the worker's thread, as an observation is: a later message never has an older state.
 void ChangeFeed::read_units() {
     const auto names = std::exchange(changed_units_, {});
     reading_units_ = worker_.query(kOwnQueries, [this, names] {
@@ -141,8 +141,8 @@ void ChangeFeed::check_later() {
     if (timer) retry_ = *std::move(timer);
 }
 
-/// What is not watched is compared again with a back-off, and subscribers are told: "nothing
-/// differs" would promise that changes are noticed.
+/// Paths that cannot be watched are compared again with a back-off, and subscribers are told:
+/// "nothing differs" would promise that changes are noticed.
 void ChangeFeed::on_report(DriftReport& report) {
     if (!watch_) return;
     const auto is_new = watch_->watch_paths(report.paths);

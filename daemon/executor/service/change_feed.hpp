@@ -27,7 +27,7 @@ public:
 
     /// There is a subscriber more: drift is sent again, also where it is the same.
     void on_subscriber();
-    /// The ledger may have changed. What differs now is sent, also where it is the same: a repair
+    /// The ledger may have changed. The present drift is sent, also where it is the same: a repair
     /// may have been undone while it ran.
     void on_plan_end() {
         sent_.reset();
@@ -35,8 +35,8 @@ public:
     }
     /// The allow-lists, which name the units, have changed.
     void on_allowed();
-    /// The process is awake for another reason: settings that nobody can watch are compared with
-    /// what the last check saw.
+    /// The process is awake for another reason: settings that cannot be watched are compared with
+    /// those of the last check.
     void on_wake_up();
 
 private:
@@ -60,7 +60,7 @@ private:
     bool reading_units_ = false;
     Loop::Handle timer_;        // of the next check
     Loop::Handle units_timer_;  // of the next look at units
-    Loop::Handle retry_;        // of what could not be read
+    Loop::Handle retry_;        // of objects that could not be read
     Backoff backoff_{std::chrono::seconds(1), std::chrono::minutes(5)};
     std::string problem_;                  // the last one
     std::vector<model::Sysctl> settings_;  // as the last check saw them

@@ -29,8 +29,8 @@ public:
 
     /// From now on these units; connects to the bus again after it was lost.
     void watch_units(std::vector<std::string> units);
-    /// As PathWatch::watch(), and forwarding. After an error call it again: what could not be
-    /// watched is tried anew.
+    /// As PathWatch::watch(), and forwarding. After an error call it again: it tries the paths that
+    /// could not be watched.
     Result<bool> watch_paths(const std::vector<std::string>& paths);
 
 private:

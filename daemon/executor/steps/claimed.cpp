@@ -73,8 +73,8 @@ Result<ObjectNames> delete_new_entries(Context& context, const model::Claim& ste
 
 }  // namespace
 
-/// Others may use a prefix, too: a runtime that answers has removed its own with the pods, so what
-/// is left is theirs.
+/// Others may use a prefix, too: a runtime that answers has removed its own entries with the pods,
+/// so the others are theirs.
 Result<ObjectNames> take_new(Context& context, const model::Claim& step,
                              const ClaimPreImage& before, PathKind now) {
     const bool is_there = now == PathKind::directory;

@@ -7,12 +7,12 @@
 #include "daemon/executor/steps/context.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
 
-// What is new in a claimed directory. Private to this module.
+// The new entries of a claimed directory. Private to this module.
 
 namespace kubexm::executor::claimed {
 
 /// Ends the mounts of pods and removes the entries that are new and ours; returns the names of the
-/// other new entries. `now` is what is at the path.
+/// other new entries. `now` is the present object at the path.
 Result<ObjectNames> take_new(Context& context, const model::Claim& step,
                              const ClaimPreImage& before, PathKind now);
 

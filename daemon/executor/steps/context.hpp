@@ -24,7 +24,7 @@ struct Context {
     Deadline deadline;
     /// The step that was last applied to the same object, if any.
     std::optional<model::Step> previous;
-    /// What holds() has read of a unit, for the capture() that follows.
+    /// The status of a unit that holds() has read, for the capture() that follows.
     std::optional<UnitStatus> unit;
     /// The ledger says that a step made the object; before, there was nothing.
     bool created = false;
@@ -42,7 +42,7 @@ struct Context {
     bool any_command = false;
     /// The network links that root's allow-list lets undo remove.
     std::vector<std::string> links;
-    /// Undo: whether the container runtime answers, which has ended what it made for pods then.
+    /// Undo: whether the container runtime answers, which has ended the objects of its pods then.
     std::function<Result<bool>(Deadline deadline)> runtime_answers = executor::runtime_answers;
     /// The bridges of the host.
     std::function<Result<std::vector<std::string>>()> bridges = list_bridges;

@@ -9,9 +9,9 @@
 #include "daemon/base/error.hpp"
 #include "daemon/executor/steps/pre_image.hpp"
 
-// What pod networks and kube-proxy make on a host, by the names that their sources have: the files
-// in families/, which are compiled in. Undo removes an object only if it is new and in a family.
-// Pure; private to this module.
+// The objects that pod networks and kube-proxy make on a host, by the names that their sources
+// have: the files in families/, which are compiled in. Undo removes an object only if it is new and
+// in a family. Pure; private to this module.
 
 namespace kubexm::executor::families {
 

@@ -24,8 +24,8 @@ bool is_ours(const Context& context, const model::Sysctl& step, const std::strin
     return now == step.value || (applied != nullptr && now == applied->value);
 }
 
-/// Somebody who needs a value sets it also where it is set already: they rely on ours then. Of
-/// forwarding that shows, by their bridges.
+/// Software that needs a value does not show whether it relies on ours, which it finds set already.
+/// For forwarding its bridges show that.
 Result<std::string> why_it_stays(Context& context, const model::Sysctl& step,
                                  const ValuePreImage& before) {
     const auto now = read_sysctl(context.root, step.key);

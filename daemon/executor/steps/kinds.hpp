@@ -74,7 +74,7 @@ PathPreImage image_of(const PathState& state);
 Result<PathPreImage> capture_path(Context& context, const std::string& path);
 /// The same where `is_ours`: a file that a step wrote before root discarded the journal.
 Result<PreImage> capture_unless_ours(Context& context, const std::string& path, bool is_ours);
-/// Returns what could not be restored, as text.
+/// Returns the parts that could not be restored, as text.
 Result<std::string> restore_path(Context& context, const std::string& path,
                                  const PathPreImage& image);
 /// The same for a file or link that may have been changed since; `ours` says whether a state of

@@ -92,7 +92,7 @@ new_objects::Division divided(const ObjectNames& now, const ObjectNames& before,
     return all;
 }
 
-/// Those of families only: a mount of somebody else below a path keeps the path.
+/// Those of families only: a mount of other software below a path keeps the path.
 Result<> unmount(Context& context, const families::Patterns& known, const ObjectNames& going) {
     for (const std::string& path : going) {
         auto mounts = TRY(context.systemd.active_units("mount", path, context.deadline));
@@ -110,7 +110,7 @@ Result<> remove(Context& context, const std::string& path) {
     return kinds::delete_all_below(context, path);
 }
 
-/// Inner ones first. One that is not empty holds what is named.
+/// Inner ones first. One that is not empty holds the objects that stay, which are named.
 Result<> remove_parents(Context& context, const ObjectNames& before) {
     for (const char* path : kParents) {
         if (std::ranges::find(before, path) != before.end()) continue;

@@ -25,7 +25,7 @@ struct Division {
 /// `known` names those that go.
 Division divide(const ObjectNames& now, const ObjectNames& before, const ObjectNames& known);
 
-/// What undo says about objects that stay.
+/// The text of undo about objects that stay.
 std::string not_ours(const ObjectNames& staying);
 
 /// New slices of pods, outer ones first: stopping a slice stops everything in it.

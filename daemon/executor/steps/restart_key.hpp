@@ -5,8 +5,9 @@
 
 namespace kubexm::executor {
 
-// The restart_key of a unit says what the running unit was started with. A repair restarts a unit
-// without another key: it adds "#" and its own id, which later plans do not compare.
+// The restart_key of a unit identifies the configuration that the running unit was started with. A
+// repair restarts a unit without another key: it adds "#" and its own id, which later plans do not
+// compare.
 
 inline std::string_view without_repair(std::string_view key) {
     return key.substr(0, key.find('#'));

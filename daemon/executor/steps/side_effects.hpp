@@ -7,8 +7,8 @@
 #include "daemon/executor/steps/pre_image.hpp"
 
 // For each kind of side effect: the names of the objects that exist, for the pre-image, and the
-// removal of the new ones. Every removal can be repeated, and returns what stays, as text. Private
-// to this module.
+// removal of the new ones. Every removal can be repeated, and returns the objects that stay, as
+// text. Private to this module.
 
 namespace kubexm::executor::side_effects {
 

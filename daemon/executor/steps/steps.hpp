@@ -31,8 +31,8 @@ Result<model::Step> recorded(Vault& vault, const model::Step& step);
 /// Undo needs it: a newer program may render the same step differently.
 Result<std::string> written_by(const model::Step& step);
 
-/// Restores the captured state. Returns what could not be restored, as text; empty: nothing. A file
-/// or link that was changed since the step: one that existed before the step stays, one that
+/// Restores the captured state. Returns the parts that could not be restored, as text; empty: none.
+/// A file or link that was changed since the step: one that existed before the step stays, one that
 /// the step made is moved into the executor's state; the text names it.
 Result<std::string> undo(Context& context, const model::Step& step, const PreImage& image);
 

@@ -15,9 +15,9 @@ namespace kubexm::wire {
 
 namespace {
 
-constexpr std::size_t kRoom = kMaxFrame - 256;  // without what is around the reply
+constexpr std::size_t kRoom = kMaxFrame - 256;  // for the envelope of the reply
 constexpr codec::FieldLimits kReader;
-/// Of what an owner has.
+/// Of the objects of an owner.
 struct Details {
     std::size_t list = 0;  // elements
     std::size_t text = 0;  // bytes

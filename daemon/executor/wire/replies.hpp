@@ -88,7 +88,8 @@ struct PlanSummary {
     std::uint32_t uid = 0;  // who asked for it
     model::PlanState state = model::PlanState::running;
     std::string error;
-    /// What an undo could not restore: what harms the next join first, as far as it fits a frame.
+    /// The objects that an undo could not restore: those that harm the next join first, as many as
+    /// fit a frame.
     std::vector<model::Remaining> stays;
     std::int64_t started_at = 0;
     std::int64_t changed_at = 0;

@@ -111,8 +111,8 @@ struct Undo {
     }
 };
 
-/// Apply again what was applied for an owner and differs now, as a plan: answered with Accepted.
-/// not_found: no drift.
+/// Apply the drifted objects of an owner again, as a plan: answered with Accepted. not_found: no
+/// drift.
 struct Repair {
     static constexpr std::string_view kType = "repair";
     std::string plan_id;

@@ -25,7 +25,7 @@ need_root() { # WHAT
     is_root || die "$1 needs root: nodes live in mount, process and network namespaces"
 }
 
-# stage TITLE COMMAND...: says what begins, and how long it took or that it failed.
+# stage TITLE COMMAND...: prints the title, and at the end the time or the failure.
 # A function called through it must chain its commands: bash does not stop at errors in it.
 stage() {
     local title="$1" started="$SECONDS" code=0
@@ -49,7 +49,7 @@ at_once() (
     for function in "$@"; do wait -n || exit; done
 )
 
-# Puts a Go that is new enough on PATH. One of Debian's fetches what a newer module asks for.
+# Puts a Go that is new enough on PATH. Debian's Go fetches a newer one where a module asks for it.
 use_go() {
     local directory
     directory="$("$support/dev/find-go")" || return

@@ -39,7 +39,7 @@ TEST_F(Drain, PodsThatOthersCanRunAreEvictedFromACordonedNode) {
     EXPECT_EQ(count("DELETE " + path_of("")), 0U);
     EXPECT_THAT(workload_.patches,
                 testing::Contains(testing::Pair(kNode, json{{"spec", {{"unschedulable", true}}}})));
-    EXPECT_THAT(release_message(), testing::EndsWith("as it was"));
+    EXPECT_THAT(release_message(), testing::EndsWith("previous state is restored"));
 }
 
 TEST_F(Drain, AChangeOfAnotherUnitDoesNotHideKubelet) {
@@ -121,7 +121,7 @@ TEST_F(Drain, AnApiServerThatRestartsIsWaitedFor) {
     workload_.budgets.clear();
     advance(5s);
     expect_released();
-    EXPECT_THAT(release_message(), testing::EndsWith("as it was"));
+    EXPECT_THAT(release_message(), testing::EndsWith("previous state is restored"));
 }
 
 /// As with a firewall that drops packets: each request takes 30 s.

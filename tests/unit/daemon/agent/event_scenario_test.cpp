@@ -150,7 +150,7 @@ TEST_F(EventScenario, AReleaseIsToldOnceAlsoIfTheByoHostIsNotFreedAtOnce) {
     management_.refuse_status = 0;
     advance(10min);
     EXPECT_EQ(phase(), Phase::waiting);
-    EXPECT_THAT(message_of("ResetK8sNodeSucceeded"), HasSubstr("as it was"));
+    EXPECT_THAT(message_of("ResetK8sNodeSucceeded"), HasSubstr("previous state is restored"));
     EXPECT_EQ(count_of("ResetK8sNodeSucceeded"), 1);
     EXPECT_THAT(events("ResetK8sNodeFailed"), IsEmpty());
 }

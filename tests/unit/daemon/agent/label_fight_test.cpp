@@ -70,7 +70,7 @@ TEST_F(LabelFightScenario, IsFoughtWithBackOffAndReported) {
     advance(10s);
     EXPECT_EQ(reported(kAssignmentApplied).status, ConditionStatus::no);
     EXPECT_THAT(reported(kAssignmentApplied).message,
-                HasSubstr("somebody sets team back each time"));
+                HasSubstr("another writer changes team back each time"));
     advance(1h);
     EXPECT_GE(patches(), 5U);
     EXPECT_LE(patches(), 20U);

@@ -40,7 +40,7 @@ TEST_F(Leftovers, ThatHarmNoJoinDoNotKeepTheHost) {
     EXPECT_EQ(workload_.find(kNode), nullptr);
     EXPECT_THAT(reported(kBootstrapped).message,
                 AllOf(HasSubstr("file /etc/kubernetes/pki/ca.crt stays: immutable"),
-                      Not(HasSubstr("as it was"))));
+                      Not(HasSubstr("previous state is restored"))));
     advance(5h);
     EXPECT_THAT(executor_.undone, SizeIs(1)) << "the executor tries again, kubexmd does not";
 }
@@ -52,10 +52,10 @@ TEST_F(Leftovers, AreNotNamedAnyMoreWhenTheExecutorHasRemovedThem) {
     executor_.undo_again("machine-u1");
     advance(10s);
     EXPECT_EQ(reported(kBootstrapped).reason, kNodeAbsent);
-    EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("as it was"));
+    EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("previous state is restored"));
     restart();
     advance(1h);
-    EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("as it was"));
+    EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("previous state is restored"));
 }
 
 TEST_F(Leftovers, AreRemovedBesideANodeThatIsLeft) {
@@ -82,7 +82,7 @@ TEST_F(Leftovers, ThatHarmAJoinKeepTheHost) {
     executor_.leftovers.clear();
     advance(10min);
     EXPECT_EQ(phase(), Phase::waiting);
-    EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("as it was"));
+    EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("previous state is restored"));
 }
 
 TEST_F(Leftovers, AreNoNodeThatTheNextMachineAdopts) {
@@ -137,7 +137,7 @@ TEST_F(Leftovers, AreNamedByTheReleaseOfTheNextMachine) {
     EXPECT_FALSE(is_assigned());
     EXPECT_THAT(reported(kBootstrapped).message,
                 AllOf(HasSubstr("file /etc/kubernetes/pki/ca.crt stays: immutable"),
-                      Not(HasSubstr("as it was"))));
+                      Not(HasSubstr("previous state is restored"))));
 }
 
 TEST_F(Leftovers, EndALeaveToo) {

@@ -27,7 +27,7 @@ TEST_F(Scenario, AHostEnrolsJoinsAndIsReleased) {
     EXPECT_EQ(workload_.find(kNode), nullptr);
     EXPECT_EQ(phase(), Phase::waiting);
     EXPECT_EQ(reported(kBootstrapped).reason, kNodeAbsent);
-    EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("as it was"));
+    EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("previous state is restored"));
     EXPECT_EQ(reported(kNodeReady).reason, kNodeAbsent);
     EXPECT_FALSE(management_.find(kHost)->contains("/status/machineRef"_json_pointer));
     EXPECT_FALSE(state().memory.joined);
@@ -222,7 +222,7 @@ TEST_F(Scenario, WhatStaysIsReported) {
     advance(10s);
     EXPECT_EQ(phase(), Phase::waiting);
     EXPECT_THAT(reported(kBootstrapped).message, HasSubstr("/etc/cni/net.d/10-x.conf stays"));
-    EXPECT_THAT(reported(kBootstrapped).message, Not(HasSubstr("as it was")));
+    EXPECT_THAT(reported(kBootstrapped).message, Not(HasSubstr("previous state is restored")));
 }
 
 TEST_F(Scenario, AHostIsNotFreedWhileSomethingWouldHarmTheNextJoin) {
