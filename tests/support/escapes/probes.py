@@ -64,7 +64,8 @@ def without_namespace(name: str) -> Probe:
 
 def without_mount(path: str) -> Probe:
     """And there is none afterwards."""
-    return lambda node: node.run(["sh", "-c", f"umount {path} && rmdir {path}"], check=False).returncode != 0
+    script = f"umount {path}; code=$?; rmdir {path}; exit $code"
+    return lambda node: node.run(["sh", "-c", script], check=False).returncode != 0
 
 
 # --- what root does before or after, so that there is something to see
