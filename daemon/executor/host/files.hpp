@@ -37,7 +37,7 @@ enum class PathKind { absent, file, directory, symlink, other };
 /// and security labels.
 struct PathState {
     PathKind kind = PathKind::absent;
-    std::string digest;  // SHA-256 of a file, if its content was read
+    std::string digest;  // SHA-256 of a file; empty: not read, or larger than the limit
     std::string target;  // symlink
     std::uint32_t mode = 0;
     std::uint32_t uid = 0;
@@ -69,7 +69,7 @@ struct ReadLimit {
 /// not_found: its parent is missing.
 Result<PathState> inspect(const Root& root, const std::string& path);
 
-/// The same with the digest of a file. exhausted, timeout: the limit was reached.
+/// The same with the digest of a file. timeout: the deadline passed.
 Result<PathState> inspect_content(const Root& root, const std::string& path,
                                   const ReadLimit& limit);
 

@@ -23,28 +23,19 @@ PathKind kind_of(mode_t mode) {
     return PathKind::other;
 }
 
-std::unexpected<Error> too_large(std::string_view object, std::uint64_t limit) {
-    return fail(Code::exhausted, fmt::format("{}: expected at most {} bytes", object, limit));
-}
-
-/// Checks the size first: a sparse file can have any size.
-Result<Fd> open_within(int pinned, const ReadLimit& limit, std::string_view object) {
-    const auto status = TRY(status_of(pinned, object));
-    if (static_cast<std::uint64_t>(status.st_size) > limit.bytes) {
-        return too_large(object, limit.bytes);
-    }
-    return reopen(pinned, O_RDONLY, object);
-}
-
+/// Empty: the file is larger than the limit. Checks the size first: a sparse file can have any
+/// size.
 Result<std::string> digest_of(int pinned, const ReadLimit& limit, std::string_view object) {
-    const auto file = TRY(open_within(pinned, limit, object));
+    const auto status = TRY(status_of(pinned, object));
+    if (static_cast<std::uint64_t>(status.st_size) > limit.bytes) return std::string();
+    const auto file = TRY(reopen(pinned, O_RDONLY, object));
     Sha256 digest;
     WipedBuffer buffer;
     for (std::uint64_t left = limit.bytes;;) {
         TRY(in_time(limit.deadline, object));
         const auto bytes = TRY(buffer.read(file.get(), object));
         if (bytes.empty()) return digest.finish();
-        if (bytes.size() > left) return too_large(object, limit.bytes);
+        if (bytes.size() > left) return std::string();
         left -= bytes.size();
         digest.update(bytes);
     }
@@ -94,7 +85,10 @@ Result<std::string> read_up_to(int file, std::size_t limit, std::string_view obj
     for (;;) {
         const auto bytes = TRY(buffer.read(file, object));
         if (bytes.empty()) return content;
-        if (bytes.size() > limit - content.size()) return too_large(object, limit);
+        if (bytes.size() > limit - content.size()) {
+            return fail(Code::exhausted,
+                        fmt::format("{}: expected at most {} bytes", object, limit));
+        }
         content += bytes;
     }
 }

@@ -20,7 +20,7 @@ Result<std::string> KnownDigests::digest_of(const Root& root, const std::string&
         return known->second.digest;
     }
     auto state = TRY(inspect_content(root, path, limit));
-    remember(path, status, state.digest);
+    if (!state.digest.empty()) remember(path, status, state.digest);
     return std::move(state.digest);
 }
 

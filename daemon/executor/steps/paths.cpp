@@ -147,9 +147,8 @@ Result<PathState> state_at(Context& context, const std::string& path) {
 
 Result<PathState> content_at(Context& context, const std::string& path, std::uint64_t limit) {
     auto state = inspect_content(context.root, path, {limit, context.deadline});
-    const bool without_digest =
-        !state && (state.error().code == Code::not_found || state.error().code == Code::exhausted);
-    return without_digest ? state_at(context, path) : state;
+    if (!state && state.error().code == Code::not_found) return PathState{};
+    return state;
 }
 
 Result<std::vector<std::string>> entries_in(Context& context, const std::string& path,
@@ -160,18 +159,20 @@ Result<std::vector<std::string>> entries_in(Context& context, const std::string&
 }
 
 Result<PathPreImage> capture_path(Context& context, const std::string& path) {
-    auto state = inspect_content(context.root, path, {kMaxPreserved, context.deadline});
-    if (!state && state.error().code == Code::exhausted) {
-        return fail(Code::exhausted,
-                    state.error().what + "; undo could not restore it: move it away");
-    }
-    if (!state) return std::unexpected(state.error());
-    if (state->kind == PathKind::other) {
+    const PathState state =
+        TRY(inspect_content(context.root, path, {kMaxPreserved, context.deadline}));
+    if (state.kind == PathKind::other) {
         return fail(Code::conflict,
                     fmt::format("{}: expected a file, directory or link; move it away", path));
     }
-    if (state->kind == PathKind::file) TRY(preserve_content(context, path, state->digest));
-    return image_of(*state);
+    if (state.kind != PathKind::file) return image_of(state);
+    if (state.digest.empty()) {
+        return fail(Code::exhausted, fmt::format("{}: expected at most {} bytes; undo could not "
+                                                 "restore it: move it away",
+                                                 path, kMaxPreserved));
+    }
+    TRY(preserve_content(context, path, state.digest));
+    return image_of(state);
 }
 
 Result<PreImage> capture_unless_ours(Context& context, const std::string& path, bool is_ours) {

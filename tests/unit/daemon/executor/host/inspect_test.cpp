@@ -47,8 +47,7 @@ TEST_F(Inspect, ReadsContentOnlyOnRequest) {
     EXPECT_EQ(inspect(root, "/file")->digest, "");
     fs::resize_file(at("/file"), std::uint64_t{1} << 42U);  // would take hours
     EXPECT_EQ(inspect(root, "/file")->kind, PathKind::file);
-    EXPECT_THAT(inspect_content(root, "/file", ample()),
-                IsError(Code::exhausted, "/file: expected at most 1073741824 bytes"));
+    EXPECT_EQ(inspect_content(root, "/file", ample())->digest, "");
 }
 
 TEST_F(Inspect, StopsReadingAtTheDeadline) {
@@ -106,8 +105,7 @@ TEST_F(Inspect, ReadsFilesThatReportNoSize) {
     const Root host = Root::open("/").value();
     const std::string path = "/proc/sys/kernel/ostype";
     EXPECT_EQ(inspect_content(host, path, ample())->digest, sha256("Linux\n"));
-    EXPECT_THAT(inspect_content(host, path, {5, ample().deadline}),
-                IsError(Code::exhausted, "at most 5 bytes"));
+    EXPECT_EQ(inspect_content(host, path, {5, ample().deadline})->digest, "");
 }
 
 TEST_F(Inspect, LeavesNoDescriptorOpen) {
