@@ -106,7 +106,10 @@ class Flow:
     def is_over(self) -> bool:
         states = {plan.state for plan in self.plans()}
         assert states <= {"running", "done", "undone"}, f"{self.circumstances}: {self.plans()}"
-        return bool(states) and "running" not in states and self.host.phase() == "joined" and care.is_whole(self.host)
+        # The phase is remembered: only the Node's condition says that this process has come as far as its last point.
+        has_seen_node = self.host.condition("NodeReady").get("status") == "True"
+        is_joined = self.host.phase() == "joined" and has_seen_node
+        return bool(states) and "running" not in states and is_joined and care.is_whole(self.host)
 
     def plans(self) -> list[care.PlanLine]:
         """Those of this flow."""

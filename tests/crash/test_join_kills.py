@@ -1,5 +1,6 @@
 """Killed at any point, either process or both, a join ends in a Ready node and a release in the host as it was."""
 
+import datetime
 import itertools
 import os
 import random
@@ -40,7 +41,18 @@ class Course:
         self.check_free("uninterrupted")
         self.rest()
 
+    def prolong_tokens(self) -> None:
+        """They end after half an hour; all points take longer."""
+        end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=30)
+        change = {"stringData": {"expiration": end.strftime("%Y-%m-%dT%H:%M:%SZ")}}
+        secrets = "/api/v1/namespaces/kube-system/secrets"
+        for secret in self.side.cluster.api.get(secrets)["items"]:
+            if secret["type"] == "bootstrap.kubernetes.io/token":
+                path = f"{secrets}/{secret['metadata']['name']}"
+                self.side.cluster.api.request("PATCH", path, change, "application/merge-patch+json")
+
     def forth(self, points: Points) -> None:
+        self.prolong_tokens()
         asked = assignment.requests(self.side, NODE_SIGNER)
         self.kills.arm(points)
         assignment.join(self.side, self.host)

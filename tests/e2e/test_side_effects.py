@@ -210,11 +210,13 @@ def _run_kube_proxy(cluster: Cluster, node: Node, mode: str) -> None:
     """Until it has written its rules, which stay when it ends."""
     node.write("/run/kube-proxy/kubeconfig", cluster.kubeconfig.read_text(), 0o600)
     node.write("/run/kube-proxy/config.yaml", PROXY_CONFIGURATION.format(mode=mode, name=node.name))
-    node.run(["systemd-run", "--unit=test-kube-proxy", "kube-proxy", "--config=/run/kube-proxy/config.yaml"])
+    node.run(["systemd-run", "--collect", "--unit=test-kube-proxy", "kube-proxy", "--config=/run/kube-proxy/config.yaml"])
     written = {"iptables": "KUBE-SVC-", "nftables": "table ip kube-proxy"}[mode]
     waiting.until(f"rules of kube-proxy in mode {mode}", lambda: written in node.run(["nft", "list", "ruleset"]).stdout,
                   WAIT_SECONDS, lambda: node.journal("-u", "test-kube-proxy", "--lines=40"))
     node.run(["systemctl", "stop", "test-kube-proxy"])
+    waiting.until("the end of kube-proxy's unit", lambda: node.shown("LoadState", "test-kube-proxy.service") == "not-found",
+                  WAIT_SECONDS)
     assert written in node.run(["nft", "list", "ruleset"]).stdout
     node.run(["rm", "-r", "/run/kube-proxy"])
 

@@ -15,8 +15,9 @@ using testing::HasSubstr;
 TEST(Command, IsReadAsItIsWritten) {
     std::vector<Command> commands;
     commands.reserve(Names<Verb>::kAll.size() + 2);
-    for (const auto& [verb, name] : Names<Verb>::kAll)
+    for (const auto& [verb, name] : Names<Verb>::kAll) {
         commands.push_back({verb, {}, 0, "", "", ""});
+    }
     commands.push_back({Verb::pause, std::chrono::hours(2), 0, "", ""});
     commands.push_back({Verb::pause, kLongestPause, 0, "", ""});
     for (const Command& command : commands) {
