@@ -128,11 +128,11 @@ def test_quotas_stop_kubexmd_and_never_a_return(host):
         assert apply(wire, plan("kept", *bundle(kept)), [kept]) == ""
         blob = f"{executor_wire.STATE}/content/{executor_wire.digest(kept)}"
         host.run(["truncate", f"--size={MOST_BYTES}", blob])  # with a hole: it needs no space
-        assert f"bytes in the vault: at most {MOST_BYTES}, used {MOST_BYTES}, needed {len(more)}; undo what is not" in apply(
+        assert f"bytes in the vault: at most {MOST_BYTES}, used {MOST_BYTES}, needed {len(more)}; undo an owner that is not" in apply(
             wire, plan("more", *bundle(more)), [more])
         host.run(["truncate", f"--size={MOST_FILE_BYTES}", blob])
         other = {**bundle(more)[-1], "with": {**bundle(more)[-1]["with"], "path": "/etc/kubernetes/pki/other.crt"}}
-        assert f"bytes in files: at most {MOST_FILE_BYTES}, used {MOST_FILE_BYTES}, needed {len(more)}; undo what is not" in apply(
+        assert f"bytes in files: at most {MOST_FILE_BYTES}, used {MOST_FILE_BYTES}, needed {len(more)}; undo an owner that is not" in apply(
             wire, plan("other", other), [more])
         host.run(["truncate", f"--size={len(kept)}", blob])
         assert client.undo(wire, "no-bundle") == ""
@@ -142,13 +142,13 @@ def test_quotas_stop_kubexmd_and_never_a_return(host):
             for number in range(0, MOST_OBJECTS - 1, MOST_STEPS):
                 some = absent[number:min(number + MOST_STEPS, MOST_OBJECTS - 1)]
                 assert apply(wire, plan(f"objects-{number}", *some)) == ""
-            assert f"objects in the ledger: at most {MOST_OBJECTS}, used {MOST_OBJECTS}, needed 1; undo what is not" in apply(
+            assert f"objects in the ledger: at most {MOST_OBJECTS}, used {MOST_OBJECTS}, needed 1; undo an owner that is not" in apply(
                 wire, plan("one-more", absent[-1]))
             assert apply(wire, plan("no-more", FORWARD)) == "", "adds nothing"
         assert client.undo(wire, "all") == ""
         for number in range(MOST_OWNERS):
             assert apply(wire, plan(f"owner-{number}", FORWARD, owner=f"machine-{number}")) == ""
-        assert f"owners: at most {MOST_OWNERS}, used {MOST_OWNERS}, needed 1; undo what is not" in apply(
+        assert f"owners: at most {MOST_OWNERS}, used {MOST_OWNERS}, needed 1; undo an owner that is not" in apply(
             wire, plan("owner", FORWARD))
         if DEEP:  # 1000 plans
             offers = (apply(wire, plan(f"offer-{number}", FORWARD, owner="machine-1")) for number in range(MOST_OFFERS))
